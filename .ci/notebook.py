@@ -1,0 +1,86 @@
+"""Work on a notebook as text, or run notebooks and save what they print.
+
+    python .ci/notebook.py text nbs/02_network.ipynb view.py   write the notebook as a percent script
+    python .ci/notebook.py save view.py nbs/02_network.ipynb   put the script back, execute, clean, export
+    python .ci/notebook.py run nbs/02_network.ipynb ...        execute in place (all notebooks if none is named)
+
+`--slow` also runs the cells marked `#| slow`.
+"""
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+import jupytext
+from execnb.nbio import read_nb, write_nb
+from execnb.shell import CaptureShell
+from fastcore.xtras import working_directory
+from nbdev.clean import nbdev_clean
+from nbdev.config import get_config
+from nbdev.doclinks import nbdev_export, nbglob
+from nbdev.process import NBProcessor
+
+
+def cells_to_skip(notebook: Path, flags: set) -> set:
+    "Positions of the code cells that nbdev_test would not run either"
+    cells = NBProcessor(notebook, rm_directives=False, process=True).nb.cells
+    return {c.idx_ for c in cells if c.cell_type == "code" and (
+        "nbdev_export(" in c.source
+        or c.directives_.get("eval:", [""])[0].lower() == "false"
+        or flags & c.directives_.keys())}
+
+
+def run(notebook: Path, flags: set):
+    "Execute `notebook` and save its outputs; a failing cell stops it and leaves the file as it was"
+    skip = cells_to_skip(notebook, flags)
+    nb = read_nb(notebook)
+    kept = {c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip}
+    start, shell = time.time(), CaptureShell(notebook)
+    try:
+        with working_directory(notebook.parent):
+            shell.run_all(nb, exc_stop=True, preproc=lambda c: c.cell_type != "code" or c.idx_ in skip)
+    except Exception:
+        sys.exit(shell.prettytb(fname=notebook))
+    for c in nb.cells:
+        if c.idx_ in kept: c.outputs = kept[c.idx_]   # a skipped cell keeps what its last run printed
+    write_nb(nb, notebook)
+    nbdev_clean.__wrapped__(str(notebook))
+    print(f"{notebook.name}: {time.time() - start:.1f} s, {notebook.stat().st_size:,} bytes", flush=True)
+
+
+def save(view: Path, notebook: Path):
+    "Put the text of `view` into `notebook`, keeping the ids of the cells that are still there"
+    nb = jupytext.read(view)
+    if notebook.exists():
+        nb = jupytext.combine.combine_inputs_with_outputs(nb, jupytext.read(notebook), fmt="ipynb")
+    else:
+        nb.metadata["kernelspec"] = {"display_name": "python3", "language": "python", "name": "python3"}
+    jupytext.write(nb, notebook)
+    nbdev_clean.__wrapped__(str(notebook))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["text", "save", "run"])
+    parser.add_argument("paths", nargs="*", type=Path)
+    parser.add_argument("--slow", action="store_true", help="run the cells marked slow too")
+    args = parser.parse_args()
+    config = get_config()
+    sys.path.insert(0, str(config.config_path))
+    os.environ["PYTHONPATH"] = str(config.config_path)
+    flags = set(config.tst_flags.split()) - ({"slow"} if args.slow else set())
+    paths = [p.absolute() for p in args.paths]
+    if args.action == "text":
+        jupytext.write(jupytext.read(paths[0]), paths[1], fmt="py:percent")
+    elif args.action == "save":
+        save(*paths)
+        nbdev_export.__wrapped__(str(paths[1]))   # the notebook may import what it exports
+        run(paths[1], flags)
+    else:
+        for notebook in paths or sorted(p.absolute() for p in nbglob(as_path=True)):
+            run(notebook, flags)
+
+
+if __name__ == "__main__":
+    main()
