@@ -27,6 +27,7 @@ setup(
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
     extras_require=extras,
-    entry_points={"console_scripts": settings["console_scripts"].split()},
+    entry_points={"console_scripts": settings["console_scripts"].split(),
+                  "nbdev": [f"{settings['lib_name']}={settings['lib_name']}._modidx:d"]},   # lets docs link names to pages
     zip_safe=False,
 )

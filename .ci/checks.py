@@ -1,0 +1,272 @@
+"""Every check of the project, each by its name: `make test`.
+
+Nothing here changes the working tree: each check looks at a copy of it.
+The last line is `N passed, M failed`; the exit code is 0 only if nothing failed.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import docs
+
+ROOT = Path(__file__).parent.parent.absolute()
+BIN = Path(sys.executable).parent
+LIBRARY = "selfencoder"
+NOTEBOOK_SECONDS = 300   # a notebook that runs longer than this has hung
+# Small fits are many times slower when the threads of two processes fight for two cores.
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
+
+
+class Failed(Exception):
+    "A check that did not pass: what was found, and what to do"
+
+    def __init__(self, found: str, remedy: str):
+        super().__init__(found)
+        self.remedy = remedy
+
+
+# ---- tools ----------------------------------------------------------------------------------------------------
+
+def tracked_and_new(*options) -> list:
+    "Files that git knows or would add, as paths relative to the root"
+    listed = subprocess.run(["git", "ls-files", "-z", *options], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return sorted({name for name in listed.split("\0") if name and os.path.lexists(ROOT / name)})
+
+
+@contextmanager
+def copied_tree():
+    "A copy of the working tree without ignored files: what a fresh clone would hold if everything were committed"
+    with TemporaryDirectory(prefix=f"{LIBRARY}-") as name:
+        copy = Path(name).resolve() / "tree"
+        for path in tracked_and_new("--cached", "--others", "--exclude-standard"):
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, copy / path, follow_symlinks=False)
+        yield copy
+
+
+def run(command: list, cwd: Path, seconds: float = 600, **environment) -> subprocess.CompletedProcess:
+    "Run a command in a process group of its own, so that a time-out ends its children too"
+    env = {**ENVIRONMENT, "PYTHONPATH": str(cwd), **environment}
+    process = subprocess.Popen(list(map(str, command)), cwd=cwd, env=env, text=True, start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        output += f"\n(stopped after {seconds} s)"
+    return subprocess.CompletedProcess(command, process.returncode, output)
+
+
+def succeed(command: list, cwd: Path, remedy: str, **options) -> str:
+    done = run(command, cwd, **options)
+    if done.returncode: raise Failed(done.stdout.strip(), remedy)
+    return done.stdout
+
+
+def contents(folder: Path, pattern: str) -> dict:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob(pattern)}
+
+
+def cells(notebook: str) -> list:
+    return json.loads((ROOT / "nbs" / notebook).read_text(encoding="utf-8"))["cells"]
+
+
+# ---- the checks -----------------------------------------------------------------------------------------------
+
+def import_is_light():
+    "importing the library takes less than 0.2 s and does not load torch"
+    programs = {"nothing": "pass", LIBRARY: f"import {LIBRARY}", "cli": f"import {LIBRARY}.cli", "sklearn": "import sklearn"}
+    seconds = {name: [] for name in programs}
+    for _ in range(7):   # in turns, so that a busy moment of the machine falls on all of them
+        for name, program in programs.items():
+            start = time.perf_counter()
+            succeed([sys.executable, "-c", program], ROOT, "see the error above")
+            seconds[name].append(time.perf_counter() - start)
+    typical = {name: statistics.median(s) for name, s in seconds.items()}
+    above = {name: typical[name] - typical["nothing"] for name in programs}
+    report = (f"import {LIBRARY} {1000 * above[LIBRARY]:.0f} ms, {above[LIBRARY] / above['sklearn']:.2f} of import sklearn "
+              f"({1000 * above['sklearn']:.0f} ms); {LIBRARY}.cli {1000 * above['cli']:.0f} ms")
+    loaded = succeed([sys.executable, "-c", f"import sys, {LIBRARY}, {LIBRARY}.cli; print('torch' in sys.modules)"], ROOT, "see above")
+    if "True" in loaded or max(above[LIBRARY], above["cli"]) > 0.2:
+        raise Failed(report + ("; torch is loaded" if "True" in loaded else ""), "import heavy packages inside the function that needs them")
+    return report
+
+
+def notebooks_are_clean():
+    "nbdev_clean would change no notebook"
+    with copied_tree() as copy:
+        before = contents(copy / "nbs", "*.ipynb")
+        succeed([BIN / "nbdev_clean"], copy, "a notebook is not valid: repair it first")
+        after = contents(copy / "nbs", "*.ipynb")
+    changed = [f"nbs/{name}" for name in before if before[name] != after.get(name)]
+    if changed: raise Failed("not clean: " + ", ".join(changed), "run `make sync` and commit what it changed")
+    return f"{len(before)} notebooks"
+
+
+def library_is_in_sync():
+    "the modules are exactly what the notebooks export"
+    with copied_tree() as copy:
+        before = contents(copy / LIBRARY, "*.py")
+        for name in before:
+            if name != "__init__.py": (copy / LIBRARY / name).unlink()   # what no notebook exports must not survive
+        succeed([BIN / "nbdev_export"], copy, "a notebook cannot be exported: see the error above")
+        after = contents(copy / LIBRARY, "*.py")
+    found = [f"{LIBRARY}/{name} " + ("is exported by no notebook" if name not in after else "is missing" if name not in before else
+             "differs from its notebook") for name in sorted(before | after) if before.get(name) != after.get(name)]
+    new = [name for name in tracked_and_new("--others", "--exclude-standard") if name.startswith((f"{LIBRARY}/", "nbs/"))]
+    found += [f"{name} is new and not yet in git" for name in new]
+    if found: raise Failed("\n".join(found), "change notebooks, never modules; then `make sync` and `git add` what is new")
+    return f"{len(after)} modules"
+
+
+def notebooks_are_presentable():
+    "saved notebooks hold no errors, no paths of one machine, no unchecked shell commands"
+    places = {str(ROOT.parent), str(Path.home())} - {"/"}
+    machine = re.compile("|".join([r"(?<![\w.:/+])/(?:home|root|Users|tmp|mnt|private|var/folders)/\w", r"\b[A-Z]:\\Users",
+                                   *(rf"(?<![\w+/]){re.escape(place)}/" for place in places)]))
+    found = []
+    for name in docs.notebooks(ROOT / "nbs"):
+        for i, cell in enumerate(cells(name)):
+            outputs = cell.get("outputs", [])
+            shown = json.dumps([{k: v for k, v in o.get("data", o).items() if not k.startswith("image/")} for o in outputs])
+            source = docs.text(cell["source"])
+            if any(o["output_type"] == "error" for o in outputs): found.append(f"nbs/{name} cell {i} holds a saved error")
+            if m := machine.search(source + shown): found.append(f"nbs/{name} cell {i} names a path of one machine: {m[0]}...")
+            if cell["cell_type"] == "code" and re.search(r"^\s*!", source, re.M):
+                found.append(f"nbs/{name} cell {i} uses `!command`, whose failure nobody would notice: use subprocess.run(..., check=True)")
+    if found: raise Failed("\n".join(found), "correct the cell, then `python .ci/notebook.py run nbs/<name>.ipynb`")
+
+
+def sidebar_is_complete():
+    "every notebook has its place in nbs/sidebar.yml"
+    if missing := docs.unlisted(ROOT / "nbs"):
+        raise Failed("not listed: " + ", ".join(missing), "add the notebook to the section of nbs/sidebar.yml where a reader would look")
+
+
+def readme_is_in_sync():
+    "README.md is what nbs/index.ipynb says"
+    with copied_tree() as copy:
+        before = {p.relative_to(copy).as_posix(): p.read_bytes() for p in [copy / "README.md", *(copy / "nbs").glob("index_files/*")]}
+        succeed([sys.executable, ROOT / ".ci/docs.py", "readme"], copy, "nbs/index.ipynb cannot be processed: see the error above")
+        changed = [name for name in docs_written(copy) if before.get(name) != (copy / name).read_bytes()]
+    if changed: raise Failed("stale: " + ", ".join(changed), "run `make sync` and commit what it changed")
+
+
+def docs_written(copy: Path) -> list:
+    return ["README.md", *(p.relative_to(copy).as_posix() for p in (copy / "nbs").glob("index_files/*"))]
+
+
+def docs_render():
+    "the site builds, its links lead somewhere, pages have titles and images descriptions"
+    with copied_tree() as copy:
+        out = copy.parent / "site"
+        succeed([sys.executable, ROOT / ".ci/docs.py", "site", "--pandoc", "--out", out], copy, "see the error above; `make docs` repeats it")
+        if found := docs.problems(out): raise Failed("\n".join(found), "correct the notebook; `make docs` builds the site to look at")
+        pages = len(list(out.rglob("*.html")))
+    return f"{pages} pages"
+
+
+PROBE = """
+import importlib, json, pathlib, pkgutil, sys
+import LIBRARY
+home = pathlib.Path(LIBRARY.__file__).parent
+assert pathlib.Path(sys.prefix) in home.parents, f"imported from {home}"
+for module in pkgutil.walk_packages([str(home)], "LIBRARY."): importlib.import_module(module.name)
+from LIBRARY.datasets import dataset_names, load_dataset
+for name in dataset_names(): load_dataset(name)
+print(load_dataset("glass").frame.head())
+print(json.dumps(sorted(p.relative_to(home).as_posix() for p in home.rglob("*") if p.is_file() and p.suffix != ".pyc")))
+""".replace("LIBRARY", LIBRARY)
+
+
+def wheel_works():
+    "the built wheel, in a clean environment and another directory: modules, data, command"
+    remedy = "see package_data, requirements and console_scripts in settings.ini"
+    pip = ["-m", "pip", "-qq", "--disable-pip-version-check", "--no-input"]
+    with copied_tree() as copy:
+        place = copy.parent
+        succeed([sys.executable, *pip, "wheel", "--no-deps", "--no-build-isolation", "--use-pep517", "-w", place, "."], copy, remedy)
+        succeed([sys.executable, "-m", "venv", place / "clean"], place, remedy, PYTHONPATH="")
+        python, wheel = place / "clean/bin/python", next(place.glob("*.whl"))
+        succeed([python, *pip, "install", "-c", copy / "constraints.txt", wheel], place, remedy, seconds=900, PYTHONPATH="")
+        (elsewhere := place / "elsewhere").mkdir()
+        shipped = json.loads(succeed([python, "-c", PROBE], elsewhere, remedy, PYTHONPATH="").splitlines()[-1])
+        for words in (["--help"], ["info"], ["reproduce"]):
+            succeed([place / "clean/bin" / LIBRARY, *words], elsewhere, remedy, PYTHONPATH="")
+        missing = set(contents(copy / LIBRARY, "*.*")) - set(shipped)
+        size = wheel.stat().st_size
+    if missing: raise Failed("not in the wheel: " + ", ".join(sorted(missing)), remedy)
+    return f"{len(shipped)} files, {size / 1e3:.0f} kB"
+
+
+def notebook_runs(name: str, copy: Path):
+    "One notebook from top to bottom; a notebook that nbdev_test passes over has failed"
+    if any(part.startswith(("_", ".")) for part in Path(name).parts):
+        raise Failed("skipped: nbdev passes over names that begin with _ or .", "rename it, or move it out of nbs/")
+    done = run([BIN / "nbdev_test", "--path", copy / "nbs" / name, "--n_workers", "0", "--do_print"], copy, NOTEBOOK_SECONDS)
+    again = f"`.venv/bin/python .ci/notebook.py run nbs/{name}` repeats it"
+    if done.returncode: raise Failed(done.stdout.strip(), f"the cell named above fails; {again}")
+    if "- Completed" not in done.stdout:
+        raise Failed("skipped by nbdev_test", "remove `skip_exec` from its front matter, or the .notest file beside it")
+
+
+CHECKS = [notebooks_are_clean, library_is_in_sync, notebooks_are_presentable, sidebar_is_complete,
+          readme_is_in_sync, wheel_works, docs_render]
+
+
+# ---- running them ---------------------------------------------------------------------------------------------
+
+class Score:
+    "Runs checks, prints each as it ends, and counts"
+
+    def __init__(self):
+        self.passed, self.failed, self.lock = 0, 0, threading.Lock()
+
+    def run(self, title, check, *arguments):
+        start, failure, said = time.perf_counter(), None, ""
+        try: said = check(*arguments) or ""
+        except Failed as error: failure = error
+        except Exception: failure = Failed(traceback.format_exc().strip(), "the check itself broke: mend .ci/checks.py")
+        with self.lock:
+            print(f"{'FAIL' if failure else 'PASS'} {time.perf_counter() - start:6.1f} s  {title}" + (f" ({said})" if said else ""))
+            if failure:
+                lines = str(failure).splitlines()
+                print("\n".join(f"       | {line}" for line in lines[-40:]) + f"\n       > {failure.remedy}")
+            sys.stdout.flush()
+            self.failed += failure is not None
+            self.passed += failure is None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=2, help="checks that run at the same time (default: 2)")
+    parser.add_argument("--only", default="", help="only the checks whose name or notebook matches this regular expression")
+    args = parser.parse_args()
+    wanted = lambda name: re.search(args.only, name)
+    score = Score()
+    if wanted(import_is_light.__name__): score.run(import_is_light.__doc__, import_is_light)   # it measures time, so it runs alone
+    with copied_tree() as copy, ThreadPoolExecutor(args.jobs) as pool:
+        for check in filter(lambda c: wanted(c.__name__), CHECKS):
+            pool.submit(score.run, check.__doc__, check)
+        for name in filter(wanted, docs.notebooks(ROOT / "nbs")):
+            pool.submit(score.run, f"nbs/{name} runs from top to bottom", notebook_runs, name, copy)
+    print(f"{score.passed} passed, {score.failed} failed")
+    sys.exit(score.failed > 0 or score.passed == 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,346 @@
+"""The documentation site and README.md, made from the notebooks.
+
+    python .ci/docs.py site [--out _docs]   every page of nbs/sidebar.yml, with Quarto where it is installed
+    python .ci/docs.py readme               README.md from nbs/index.ipynb
+
+Without Quarto the way is: nbdev's own notebook processing, pandoc (Quarto's engine, from the
+pypandoc_binary wheel), and the template, style and script in .ci/site/.
+"""
+import argparse
+import base64
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from html.parser import HTMLParser
+from multiprocessing import get_context
+from pathlib import Path, PurePosixPath
+
+import pypandoc
+import yaml
+from execnb.nbio import read_nb
+from nbdev.config import get_config
+from nbdev.processors import FilterDefaults, rm_export
+
+ASSETS = Path(__file__).parent / "site"
+CROSS_REFERENCES = {"fig": "Figure", "tbl": "Table", "eq": "Equation", "sec": "Section"}
+IMAGES = {"image/svg+xml": "svg", "image/png": "png", "image/jpeg": "jpg"}
+
+
+# ---- the notebooks and their order ----------------------------------------------------------------------------
+
+def notebooks(nbs: Path) -> list:
+    "Every notebook under `nbs`, as a path relative to it"
+    return sorted(p.relative_to(nbs).as_posix() for p in nbs.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+
+
+def sidebar(nbs: Path) -> list:
+    "The sections of sidebar.yml as (title, notebooks), keeping only notebooks that exist"
+    site = yaml.safe_load((nbs / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]["contents"]
+    exist, sections = set(notebooks(nbs)), []
+    for entry in site:
+        names = []
+        for item in entry["contents"]:
+            names += [item] if isinstance(item, str) else sorted(p.relative_to(nbs).as_posix() for p in nbs.glob(item["auto"]))
+        sections.append((entry["section"], [n for n in names if n in exist]))
+    return [section for section in sections if section[1]]
+
+
+def unlisted(nbs: Path) -> list:
+    "Notebooks that no section of the sidebar names"
+    listed = {name for _, names in sidebar(nbs) for name in names}
+    return [name for name in notebooks(nbs) if name not in listed]
+
+
+# ---- one notebook: nbdev's processing, then markdown ----------------------------------------------------------
+
+def fold_export(cell):
+    "Where nbdev hides an exported definition, keep it: the reader can unfold the source below its API block"
+    if cell.directives_ and "export" in cell.directives_ and re.search(r"^(def|class|@)", cell.source or "", re.M):
+        cell.source = "#| exported-source: true\n" + cell.source
+    else:
+        rm_export(cell)
+
+
+class Filter(FilterDefaults):
+    def procs(self):
+        return [fold_export if p is rm_export else p for p in super().procs()]
+
+
+def process(notebook: Path) -> list:
+    "The cells of `notebook` after nbdev's processing: API blocks added, hidden cells gone, names linked"
+    os.environ["IN_TEST"] = "1"
+    nb = read_nb(notebook)
+    Filter()(nb)
+    return json.loads(json.dumps(nb.cells))
+
+
+def text(source) -> str:
+    return "".join(source) if isinstance(source, list) else source or ""
+
+
+def fence(code: str, language="") -> str:
+    ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
+    return f"{ticks}{language}\n{code.rstrip()}\n{ticks}"
+
+
+def split_options(source: str) -> tuple:
+    "The `#| key: value` lines at the head of a cell, and the code below them"
+    options, lines = {}, source.splitlines()
+    while lines and (m := re.match(r"\s*#\s*\|\s*([\w-]+)\s*:?\s*(.*)", lines[0])):
+        options[m[1]] = m[2].strip().strip("\"'")
+        lines.pop(0)
+    return options, "\n".join(lines).strip("\n")
+
+
+class Page:
+    "One notebook on its way to markdown: front matter, text, and the image files it needs"
+
+    def __init__(self, cells: list, stem: str):
+        self.stem, self.images, self.meta = stem, {}, {}
+        parts, source = [], ""
+        for cell in cells:
+            if cell["cell_type"] != "code":
+                parts.append(self.prose(text(cell.get("source"))))
+                continue
+            options, code = split_options(text(cell.get("source")))
+            if "exported-source" in options:
+                source = f"<details class=\"source\">\n<summary>Source</summary>\n\n{fence(code, 'python')}\n\n</details>"
+                continue
+            parts += self.code(options, code, cell.get("outputs", []))
+            if source and code.startswith("show_doc"): parts.append(source); source = ""
+        self.markdown = number(callouts("\n\n".join(filter(None, parts))))
+
+    def prose(self, source: str) -> str:
+        front = re.match(r"\s*---\n(.*?)\n---\s*(.*)", source, re.S)
+        if front and not self.meta:
+            self.meta, source = yaml.safe_load(front[1]) or {}, front[2]
+        return re.sub(r"<!-- WARNING.*?-->", "", source)
+
+    def code(self, options: dict, code: str, outputs: list) -> list:
+        "Markdown blocks for a code cell, obeying Quarto's cell options"
+        if options.get("include") == "false": return []
+        parts = []
+        if code and options.get("echo") != "false":
+            block = fence(code, "python")
+            if options.get("code-fold") in ("true", "show"):
+                block = f"<details>\n<summary>{options.get('code-summary', 'Code')}</summary>\n\n{block}\n\n</details>"
+            parts.append(block)
+        if options.get("output") != "false":
+            parts += [self.output(o, options) for o in outputs]
+        return parts
+
+    def output(self, output: dict, options: dict) -> str:
+        kind, data = output["output_type"], output.get("data", {})
+        if kind == "stream": return printed(text(output["text"]))
+        if kind == "error": return printed("\n".join(output["traceback"]))
+        for mime in IMAGES:
+            if mime in data: return self.figure(mime, text(data[mime]), options)
+        if "text/markdown" in data: return text(data["text/markdown"])
+        if "text/html" in data:
+            plain = re.sub(r"<style scoped>.*?</style>|\n\s*", "", text(data["text/html"]), flags=re.S)
+            return f"::: {{.output .scroll}}\n```{{=html}}\n{plain}\n```\n:::"
+        if "text/latex" in data: return text(data["text/latex"])
+        return printed(text(data.get("text/plain")))
+
+    def figure(self, mime: str, content: str, options: dict) -> str:
+        name = f"{self.stem}_files/{self.stem}-{len(self.images) + 1}.{IMAGES[mime]}"
+        self.images[name] = content.encode() if mime == "image/svg+xml" else base64.b64decode(content)
+        caption = options.get("fig-cap", "")
+        alt = html.escape(options.get("fig-alt") or caption)
+        label = f"#{options['label']} " if options.get("label", "").startswith("fig-") else ""
+        return f'![{caption}]({name}){{{label}alt="{alt}"}}'
+
+
+def printed(output: str) -> str:
+    "What a cell printed, without terminal colours"
+    return "::: output\n" + fence(re.sub(r"\x1b\[[0-9;]*m", "", output)) + "\n:::"
+
+
+def callouts(markdown: str) -> str:
+    "Give every callout its title as text, so that it is no entry in the page's contents"
+    opening = r"^(:{3,}\s*\{[^}\n]*\.callout-(\w+)[^}\n]*\})[ \t]*\n+(?:#+ +(.*)\n)?"
+    titled = lambda m: f"{m[1]}\n[{m[3] or m[2].capitalize()}]{{.callout-title}}\n\n"
+    return re.sub(opening, titled, markdown, flags=re.M)
+
+
+def number(markdown: str) -> str:
+    "Number the labelled figures, tables, equations and sections, and turn `@fig-x` into a link"
+    for kind, word in CROSS_REFERENCES.items():
+        for i, label in enumerate(re.findall(rf"\{{#({kind}-[\w-]+)", markdown), 1):
+            if kind == "fig": markdown = re.sub(rf"!\[(?=[^\]]+\]\([^)]*\)\{{#{label}\b)", f"![{word} {i}: ", markdown)
+            markdown = re.sub(rf"(?<![\w#])@{label}\b", f"[{word} {i}](#{label})", markdown)
+    return markdown
+
+
+# ---- README.md ------------------------------------------------------------------------------------------------
+
+def readme(root: Path) -> dict:
+    "README.md, and the pictures it shows, as {path from the root: bytes}"
+    page = Page(process(root / "nbs/index.ipynb"), "index")
+    body = re.sub(r"(\]\()(index_files/)", r"\1nbs/\2", page.markdown)
+    body = re.sub(r"(\]\()(?!\w+:|#|nbs/)([\w/]+\.ipynb)", r"\1nbs/\2", body)
+    table = lambda m: pypandoc.convert_text(m[1], "markdown", "html", ["--wrap=none"])
+    body = re.sub(r"^```\{=html\}\n(.*?)\n```$", table, body, flags=re.S | re.M)   # GitHub shows markdown tables better
+    head = f"# {page.meta['title']}\n\n> {page.meta['description']}\n\n"
+    gfm = pypandoc.convert_text(head + body, "gfm-raw_html", "markdown", ["--wrap=none"])
+    note = "<!-- Made from nbs/index.ipynb by `make sync`: change it there. -->\n\n"
+    return {"README.md": (note + gfm).encode(), **{f"nbs/{name}": data for name, data in page.images.items()}}
+
+
+# ---- the site -------------------------------------------------------------------------------------------------
+
+def render(page: Page, address: str, menu: list, pages: dict, host: str) -> str:
+    "One HTML page. `menu` is the sidebar as (section, [(address, title)]), `pages` maps notebooks to addresses"
+    up = "../" * address.count("/")
+    items = "".join(
+        f"<li><span>{html.escape(section)}</span><ul>" + "".join(
+            f'<li><a href="{up}{a}"{" aria-current=page" if a == address else ""}>{html.escape(t)}</a></li>' for a, t in entries)
+        + "</ul></li>" for section, entries in menu)
+    variables = {"sidebar": f"<ul>{items}</ul>", "up": up, "site": menu[0][1][0][1]}
+    meta = {k: str(page.meta[k]) for k in ("title", "description") if k in page.meta}
+    args = [f"--template={ASSETS / 'page.html'}", "--mathml", "--toc", "--toc-depth=3", "--syntax-highlighting=pygments"]
+    args += [f"--variable={k}={v}" for k, v in variables.items()] + [f"--metadata={k}={v}" for k, v in meta.items()]
+    args += [f"--metadata=pagetitle={meta.get('title', address)}"]
+    page_html = pypandoc.convert_text(page.markdown, "html5", "markdown-yaml_metadata_block", args)
+    here = PurePosixPath(address).parent
+
+    def local(link):
+        "A link to a notebook or to this site's public address becomes a link to the page beside this one"
+        target, hash_, anchor = link[1].partition("#")
+        if target.startswith(host): target = target.removeprefix(host).lstrip("/") or "index.html"
+        elif re.match(r"\w+:", target) or not target.endswith(".ipynb"): return link[0]
+        else: target = pages.get(os.path.normpath(here / target), target)
+        return f'href="{up}{target}{hash_}{anchor}"'
+    return re.sub(r'href="([^"]*)"', local, page_html)
+
+
+class Reader(HTMLParser):
+    "What a browser or a search box takes from a page: ids, links, images, title, and text by section"
+
+    def __init__(self, page_html: str):
+        super().__init__()
+        self.ids, self.links, self.images, self.title, self.sections = set(), [], [], "", []
+        self.stack, self.main = [], False
+        self.feed(page_html)
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if "id" in attrs: self.ids.add(attrs["id"])
+        if tag == "main": self.main = True
+        if tag in ("a", "link") and "href" in attrs: self.links.append(attrs["href"])
+        if tag in ("img", "script") and "src" in attrs: self.links.append(attrs["src"])
+        if tag == "img": self.images.append((attrs.get("src", ""), attrs.get("alt") or ""))
+        if self.main and tag in ("h1", "h2", "h3"): self.sections.append({"id": attrs.get("id", ""), "head": "", "text": ""})
+        if tag in ("title", "h1", "h2", "h3"): self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag == "main": self.main = False
+        if self.stack and self.stack[-1] == tag: self.stack.pop()
+
+    def handle_data(self, data):
+        if self.stack == ["title"]: self.title += data
+        elif self.main and self.sections: self.sections[-1]["head" if self.stack else "text"] += data
+
+
+def search_index(site: Path, menu: list) -> str:
+    "The text of every section, as a script: a page opened from disk may not fetch, but may load scripts"
+    entries = []
+    for _, items in menu:
+        for address, title in items:
+            for s in Reader((site / address).read_text(encoding="utf-8")).sections:
+                words = " ".join(s["text"].split())[:4000]
+                entries.append([address + (f"#{s['id']}" if s["id"] else ""), title, " ".join(s["head"].split()), words])
+    return "window.searchIndex = " + json.dumps(entries, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/") + ";\n"
+
+
+def problems(site: Path) -> list:
+    "Broken links inside the site, pages without a title, images without a description"
+    files = {p.relative_to(site).as_posix() for p in site.rglob("*") if p.is_file()}
+    readers = {name: Reader((site / name).read_text(encoding="utf-8")) for name in sorted(files) if name.endswith(".html")}
+    found = []
+    for name, page in readers.items():
+        if not page.title.strip(): found.append(f"{name}: the page has no title")
+        found += [f"{name}: the image {src[:60]} has no alt text (add `#| fig-alt:` or `#| fig-cap:` to its cell)"
+                  for src, alt in page.images if not alt.strip()]
+        for link in page.links:
+            target, _, anchor = link.partition("#")
+            if re.match(r"\w[\w+.-]*:|//", link): continue
+            path = os.path.normpath(PurePosixPath(name).parent / target) if target else name
+            if path not in files: found.append(f"{name}: the link {link} leads nowhere")
+            elif anchor and path in readers and anchor not in readers[path].ids: found.append(f"{name}: the link {link} names no place on that page")
+    return found
+
+
+def address_of(name: str, meta: dict) -> str:
+    "nbdev's rule: the number in front of a notebook's name is not part of its address"
+    plain = meta.get("output-file") or re.sub(r"^\d+[a-zA-Z0-9]*_", "", PurePosixPath(name).stem) + ".html"
+    return (PurePosixPath(name).parent / plain).as_posix()
+
+
+def site(root: Path, out: Path, jobs: int = 2) -> list:
+    "Render every notebook of the sidebar into `out`; returns the addresses of the pages"
+    nbs, sections, config = root / "nbs", sidebar(root / "nbs"), get_config()
+    names = [name for _, listed in sections for name in listed]
+    # nbdev runs the imports and exports of a notebook: each gets a process of its own, as a reader's notebook would.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        cells = dict(zip(names, pool.map(process, [nbs / name for name in names])))
+    ready = {name: Page(cells[name], PurePosixPath(name).stem) for name in names}
+    pages = {name: address_of(name, page.meta) for name, page in ready.items()}
+    menu = [(s, [(pages[n], str(ready[n].meta.get("title", n))) for n in listed]) for s, listed in sections]
+    shutil.rmtree(out, ignore_errors=True)
+    for path in nbs.rglob("*"):   # pictures and stand-alone pages go along as they are
+        if path.is_file() and path.suffix not in (".ipynb", ".yml") and ".ipynb_checkpoints" not in path.parts:
+            write(out / path.relative_to(nbs), path.read_bytes())
+    for name, page in ready.items():
+        for image, data in page.images.items(): write(out / PurePosixPath(name).parent / image, data)
+        rendered = render(page, pages[name], menu, pages, config.doc_host + config.doc_baseurl)
+        write(out / pages[name], rendered.encode())
+    for asset in ("site.css", "site.js"): write(out / asset, (ASSETS / asset).read_bytes())
+    write(out / "search.js", search_index(out, menu).encode())
+    return list(pages.values())
+
+
+def write(path: Path, data: bytes):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def quarto_site(root: Path, out: Path):
+    "The same notebooks through Quarto; the sidebar it gets names only notebooks that exist"
+    from nbdev.quarto import refresh_quarto_yml
+    from nbdev.serve import proc_nbs
+    refresh_quarto_yml()   # nbs/nbdev.yml: title and addresses, from settings.ini
+    cache = proc_nbs(force=True)
+    contents = [{"section": s, "contents": names} for s, names in sidebar(root / "nbs")]
+    (cache / "sidebar.yml").write_text(yaml.safe_dump({"website": {"sidebar": {"contents": contents}}}, sort_keys=False))
+    subprocess.run(["quarto", "render", "--no-cache", "--output-dir", "_docs"], cwd=cache, check=True)
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.move(cache / "_docs", out)
+    shutil.rmtree(cache)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["site", "readme"])
+    parser.add_argument("--out", type=Path, default=Path("_docs"), help="where the site goes (default: _docs)")
+    parser.add_argument("--pandoc", action="store_true", help="do not use Quarto even if it is installed")
+    args = parser.parse_args()
+    root = get_config().config_path
+    sys.path.insert(0, str(root))
+    os.environ["PYTHONPATH"] = str(root)
+    if args.what == "readme":
+        for name, data in readme(root).items(): write(root / name, data); print(name)
+    elif shutil.which("quarto") and not args.pandoc:
+        quarto_site(root, args.out.absolute())
+    else:
+        pages = site(root, args.out.absolute())
+        print(f"{len(pages)} pages: open {args.out}/index.html")
+
+
+if __name__ == "__main__":
+    main()

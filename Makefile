@@ -1,0 +1,44 @@
+# Needs Python 3.11 or newer, pip and make; everything else goes into .venv/.
+PYTHON ?= python3
+JOBS   ?= 2
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+READY := $(VENV)/.ready
+# Twice quiet: only errors are printed, never where packages come from.
+PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
+
+.DEFAULT_GOAL := help
+.PHONY: help run test docs sync test-checks clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+
+run: $(READY) ## do the main job: the paper's datasets, read from the package and counted
+	@$(BIN)/selfencoder reproduce
+
+test: $(READY) ## run every check that continuous integration runs
+	@$(BIN)/python .ci/checks.py --jobs $(JOBS)
+
+docs: $(READY) ## build the documentation site in _docs/
+	@$(BIN)/python .ci/docs.py site
+
+sync: $(READY) ## bring the modules, the saved notebooks and README.md in line with nbs/
+	@$(BIN)/nbdev_export
+	@$(BIN)/nbdev_clean
+	@$(BIN)/python .ci/docs.py readme
+
+test-checks: $(READY) ## break one thing at a time in a copy and see `make test` notice it
+	@$(BIN)/python .ci/test_checks.py
+
+clean: ## remove .venv/ and everything that was built
+	@rm -rf $(VENV) _docs _proc build dist *.egg-info
+
+# The stamp is younger than what it was made from, so an unchanged tree reuses .venv/.
+$(READY): constraints.txt settings.ini setup.py
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ". Name a newer one: make PYTHON=python3.12 ...")'
+	@echo "Preparing $(VENV)/ (a few minutes and 2 GB the first time) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install -c constraints.txt setuptools wheel
+	@$(PIP) install -c constraints.txt --no-build-isolation --use-pep517 -e '.[dev]'
+	@touch $@
