@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import docs
+import test_docs
 
 ROOT = Path(__file__).parent.parent.absolute()
 BIN = Path(sys.executable).parent
@@ -180,6 +181,12 @@ def docs_render():
     return f"{pages} pages"
 
 
+def renderer_keeps_everything():
+    "the docs renderer keeps callouts, figures, tables, formulas, links and API blocks"
+    succeed([sys.executable, ROOT / ".ci/test_docs.py"], ROOT, "mend .ci/docs.py; `python .ci/test_docs.py --show` prints the page")
+    return f"{len(test_docs.EXPECTED)} kinds"
+
+
 PROBE = """
 import importlib, json, pathlib, pkgutil, sys
 import LIBRARY
@@ -225,7 +232,7 @@ def notebook_runs(name: str, copy: Path):
 
 
 CHECKS = [notebooks_are_clean, library_is_in_sync, notebooks_are_presentable, sidebar_is_complete,
-          readme_is_in_sync, wheel_works, docs_render]
+          readme_is_in_sync, renderer_keeps_everything, wheel_works, docs_render]
 
 
 # ---- running them ---------------------------------------------------------------------------------------------

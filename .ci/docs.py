@@ -92,7 +92,7 @@ def split_options(source: str) -> tuple:
     "The `#| key: value` lines at the head of a cell, and the code below them"
     options, lines = {}, source.splitlines()
     while lines and (m := re.match(r"\s*#\s*\|\s*([\w-]+)\s*:?\s*(.*)", lines[0])):
-        options[m[1]] = m[2].strip().strip("\"'")
+        options[m[1]] = re.sub(r"""^(["'])(.*)\1$""", r"\2", m[2].strip())
         lines.pop(0)
     return options, "\n".join(lines).strip("\n")
 

@@ -1,0 +1,72 @@
+"""The docs renderer on a notebook that holds one of everything. Each expectation names what a reader would miss."""
+import re
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import docs
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+
+
+def prose(source): return {"cell_type": "markdown", "source": source}
+def code(source, *outputs): return {"cell_type": "code", "source": source, "outputs": list(outputs)}
+def data(**kinds): return {"output_type": "display_data", "data": {k.replace("_", "/"): v for k, v in kinds.items()}}
+
+
+CELLS = [
+    prose("---\ntitle: A sample\ndescription: one of everything\noutput-file: sample.html\n---\n"),
+    prose("## Prose {#sec-prose}\n\nSee @fig-dot, [the network](../02_network.ipynb#eq.-1) and <https://example.org/x.ipynb>. $w_i$\n\n$$\\sum_i p_i = 1$$"),
+    prose("::: {.callout-warning}\n## Mind the step\n\nIt is *steep*.\n:::\n\n::: {.callout-note}\nNo title.\n:::"),
+    prose("[`fit`](https://se.example/se/network.html#fit) is linked by nbdev."),
+    code("#| label: fig-dot\n#| fig-cap: \"A dot\"\n#| fig-alt: one white \"dot\"\nplot()", data(image_png=PIXEL, text_plain="<Figure>")),
+    code("print('red')", {"output_type": "stream", "text": ["\x1b[31mred\x1b[0m\n", "a < b\n"]}),
+    code("frame", data(text_html="<div><style scoped>.x{}</style>\n<table class=\"dataframe\">\n<tr><td>7</td></tr></table></div>", text_plain="7")),
+    code("#| include: false\nsecret = 1"),
+    code("#| echo: false\nsecret_too = 1", data(text_plain="42")),
+    code("#| code-fold: true\nfolded = 1"),
+    code("#| exported-source: true\ndef twice(x): return 2 * x"),
+    code("#| echo: false\nshow_doc(twice)", data(text_markdown="---\n\n### twice\n\n```python\ndef twice(x): \n```\n\n*Twice `x`*")),
+]
+
+EXPECTED = {
+    "the title": r"<title>A sample</title>.*<h1>A sample</h1>",
+    "the promise under it": r'<p class="promise">one of everything</p>',
+    "a link to another page, with its anchor": r'href="\.\./network\.html#eq\.-1"',
+    "a link to elsewhere, untouched": r'href="https://example\.org/x\.ipynb"',
+    "a name linked by nbdev, kept local": r'href="\.\./network\.html#fit"',
+    "inline and display formulas": r"<math display=\"inline\".*<math display=\"block\"",
+    "a callout's own title": r'callout-warning.{0,60}callout-title">Mind the step<',
+    "a callout's default title": r'callout-note.{0,60}callout-title">Note<',
+    "a figure's number, caption and description": r'alt="one white (&quot;|&#34;)dot(&quot;|&#34;)".*<figcaption.*Figure 1: A dot',
+    "a reference to the figure": r'<a href="#fig-dot">Figure 1</a>.*id="fig-dot"',
+    "what was printed, without colours": r"<pre><code>red\na &lt; b",
+    "a table that can scroll": r'class="output scroll">\s*<div><table class="dataframe">',
+    "the output of a cell without its code": r"<pre><code>42",
+    "folded code": r"<details>\s*<summary>\s*Code\s*</summary>",
+    "an API block, then its source": r'id="twice".*<summary>\s*Source\s*</summary>.*return.*</details>',
+    "the sidebar with this page marked": r'<span>Start</span>.*aria-current=page>A sample<',
+    "the page's contents": r'On this page.*href="#sec-prose"',
+}
+UNWANTED = ["secret", r"\x1b", "style scoped", "exported-source", ":::", r"fig-alt", r'href="#mind-the-step"']
+
+
+def check_sample():
+    "Raises AssertionError naming what is lost"
+    page = docs.Page(CELLS, "sample")
+    menu = [("Start", [("index.html", "Site"), ("tutorials/sample.html", "A sample")])]
+    rendered = docs.render(page, "tutorials/sample.html", menu, {"02_network.ipynb": "network.html"}, "https://se.example/se")
+    lost = [what for what, pattern in EXPECTED.items() if not re.search(pattern, rendered, re.S)]
+    lost += [f"free of {pattern}" for pattern in UNWANTED if re.search(pattern, rendered)]
+    with TemporaryDirectory() as name:
+        site = Path(name)
+        docs.write(site / "a.html", b'<title></title><main><h1 id="x">Head</h1>word<img src="p.png"><a href="b.html">b</a><a href="#y">y</a></main>')
+        if len(docs.problems(site)) != 5: lost.append("the eye for missing titles, descriptions, files, pages and anchors")
+        if '["a.html#x","A","Head","word' not in docs.search_index(site, [("S", [("a.html", "A")])]): lost.append("the search index")
+    assert not lost, "the rendered page has lost: " + "; ".join(lost)
+    return rendered
+
+
+if __name__ == "__main__":
+    rendered = check_sample()
+    if "--show" in sys.argv: print(rendered)
