@@ -510,8 +510,18 @@ class _Supervised(SelfEncoder):
         return index, votes / votes.sum(axis=1, keepdims=True)
 
 # %% ../nbs/04_neighbors.ipynb #c2c865cc
+def _document(task: str, attribute: str) -> str:
+    "The documentation of `SelfEncoder`, with what a supervised estimator adds to it"
+    text = SelfEncoder.__doc__.replace("Nearest neighbours learned by", f"{task} neighbours learned by", 1)
+    text = text.replace("    hidden_layer_sizes :", """    weights : {"uniform", "probability"}, default="uniform"
+        One vote for each neighbour, or as many as the probability that it is the row.
+    hidden_layer_sizes :""", 1)
+    text = text.replace("    n_samples_fit_ :", f"{attribute}    n_samples_fit_ :", 1)
+    return text[: text.index("    Examples")].rstrip() + "\n    "
+
+# %% ../nbs/04_neighbors.ipynb #20e93c3d
 class SelfEncoderClassifier(ClassifierMixin, _Supervised):
-    __doc__ = SelfEncoder.__doc__.replace("Nearest neighbours learned by", "Classify by the vote of neighbours learned by", 1)
+    __doc__ = _document("Classify by the vote of", "    classes_ : ndarray\n        The classes, in order.\n")
 
     def fit(self, X, y):
         "Learn to recognise each row of `X`, and remember its class in `y`; labels never enter the training. Returns self."
@@ -545,9 +555,9 @@ class SelfEncoderClassifier(ClassifierMixin, _Supervised):
         self.classes_ = np.array(header["classes"], dtype="O" if header["classes_dtype"] == "|O" else header["classes_dtype"])
         self._codes = arrays["codes"]
 
-# %% ../nbs/04_neighbors.ipynb #20e93c3d
+# %% ../nbs/04_neighbors.ipynb #1ba1b74b
 class SelfEncoderRegressor(RegressorMixin, _Supervised):
-    __doc__ = SelfEncoder.__doc__.replace("Nearest neighbours learned by", "Predict the mean of neighbours learned by", 1)
+    __doc__ = _document("Predict by the mean of", "")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -576,7 +586,7 @@ class SelfEncoderRegressor(RegressorMixin, _Supervised):
 
 # %% ../nbs/04_neighbors.ipynb #b6c33448
 class SelfEncoderGraph(SelfEncoder):
-    __doc__ = SelfEncoder.__doc__.replace("Nearest neighbours learned by", "The sparse graph of neighbours learned by", 1)
+    __doc__ = SelfEncoder.__doc__.split("    Examples")[0].replace("Nearest neighbours", "The sparse graph of neighbours", 1)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
