@@ -92,14 +92,14 @@ def import_is_light():
     "importing the library takes less than 0.2 s and does not load torch"
     programs = {"nothing": "pass", LIBRARY: f"import {LIBRARY}", "cli": f"import {LIBRARY}.cli", "sklearn": "import sklearn"}
     seconds = {name: [] for name in programs}
-    for _ in range(7):   # in turns, so that a busy moment of the machine falls on all of them
+    for _ in range(5):   # in turns, so that a busy moment of the machine falls on all of them
         for name, program in programs.items():
             start = time.perf_counter()
             succeed([sys.executable, "-c", program], ROOT, "see the error above")
             seconds[name].append(time.perf_counter() - start)
     typical = {name: statistics.median(s) for name, s in seconds.items()}
     above = {name: typical[name] - typical["nothing"] for name in programs}
-    report = (f"import {LIBRARY} {1000 * above[LIBRARY]:.0f} ms, {above[LIBRARY] / above['sklearn']:.2f} of import sklearn "
+    report = (f"import {LIBRARY} {1000 * above[LIBRARY]:.0f} ms, {above[LIBRARY] / above['sklearn']:.3f} of import sklearn "
               f"({1000 * above['sklearn']:.0f} ms); {LIBRARY}.cli {1000 * above['cli']:.0f} ms")
     loaded = succeed([sys.executable, "-c", f"import sys, {LIBRARY}, {LIBRARY}.cli; print('torch' in sys.modules)"], ROOT, "see above")
     if "True" in loaded or max(above[LIBRARY], above["cli"]) > 0.2:
