@@ -50,10 +50,10 @@ def sidebar(nbs: Path) -> list:
     return [section for section in sections if section[1]]
 
 
-def unlisted(nbs: Path) -> list:
-    "Notebooks that no section of the sidebar names"
-    listed = {name for _, names in sidebar(nbs) for name in names}
-    return [name for name in notebooks(nbs) if name not in listed]
+def misplaced(nbs: Path) -> list:
+    "Notebooks that the sidebar does not name exactly once"
+    listed = [name for _, names in sidebar(nbs) for name in names]
+    return [f"{name} is listed {listed.count(name)} times" for name in notebooks(nbs) if listed.count(name) != 1]
 
 
 # ---- one notebook: nbdev's processing, then markdown ----------------------------------------------------------
@@ -158,7 +158,9 @@ class Page:
 
 def printed(output: str) -> str:
     "What a cell printed, without terminal colours"
-    return "::: output\n" + fence(re.sub(r"\x1b\[[0-9;]*m", "", output)) + "\n:::"
+    output = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    aligned = re.search(r"^ |\S {2,}\S", output, re.M)   # columns must stay in line; sentences may wrap
+    return f"::: {{.output {'' if aligned else '.sentences'}}}\n{fence(output)}\n:::"
 
 
 def callouts(markdown: str) -> str:
@@ -236,7 +238,7 @@ class Reader(HTMLParser):
         if tag in ("img", "script") and "src" in attrs: self.links.append(attrs["src"])
         if tag == "img": self.images.append((attrs.get("src", ""), attrs.get("alt") or ""))
         if self.main and tag in ("h1", "h2", "h3"): self.sections.append({"id": attrs.get("id", ""), "head": "", "text": ""})
-        if tag in ("title", "h1", "h2", "h3"): self.stack.append(tag)
+        if tag in ("title", "h1", "h2", "h3", "annotation"): self.stack.append(tag)
 
     def handle_endtag(self, tag):
         if tag == "main": self.main = False
@@ -244,6 +246,7 @@ class Reader(HTMLParser):
 
     def handle_data(self, data):
         if self.stack == ["title"]: self.title += data
+        elif "annotation" in self.stack: pass   # the TeX inside a formula, which nobody sees
         elif self.main and self.sections: self.sections[-1]["head" if self.stack else "text"] += data
 
 

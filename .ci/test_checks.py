@@ -48,7 +48,7 @@ BREAKAGES = {
     "saved error": (lambda t: add_cell(t, "1/0", **error(t)), "presentable", "holds a saved error"),
     "path of a machine": (lambda t: add_cell(t, "open('/home/me/x')"), "presentable", "names a path of one machine"),
     "shell command": (lambda t: add_cell(t, "!false"), "presentable", "whose failure nobody would notice"),
-    "notebook not in the sidebar": (lambda t: edit(t / "nbs/sidebar.yml", " +- 12_cli.ipynb\n", ""), "sidebar", "12_cli.ipynb"),
+    "notebook not in the sidebar": (lambda t: edit(t / "nbs/sidebar.yml", " +- 12_cli.ipynb\n", ""), "sidebar", "12_cli.ipynb is listed 0 times"),
     "stale README": (lambda t: edit(t / "README.md", "Two commands", "2 commands"), "readme", "stale: README.md"),
     "broken link": (lambda t: add_cell(t, "[gone](99_gone.ipynb)", kind="markdown"), "docs_render", "the link 99_gone.ipynb leads nowhere"),
     "broken anchor": (lambda t: add_cell(t, "[gone](00_datasets.ipynb#gone)", kind="markdown"), "docs_render", "names no place"),

@@ -42,6 +42,7 @@ EXPECTED = {
     "a reference to the figure": r'<a href="#fig-dot">Figure 1</a>.*id="fig-dot"',
     "what was printed, without colours": r"<pre><code>red\na &lt; b",
     "a table that can scroll": r'class="output scroll">\s*<div><table class="dataframe">',
+    "a printed sentence that can wrap": r'class="output sentences">\s*<pre><code>red',
     "the output of a cell without its code": r"<pre><code>42",
     "folded code": r"<details>\s*<summary>\s*Code\s*</summary>",
     "an API block, then its source": r'id="twice".*<summary>\s*Source\s*</summary>.*return.*</details>',

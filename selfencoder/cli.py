@@ -82,9 +82,9 @@ def info(args):
     import platform
     import torch
     from selfencoder.datasets import dataset_names
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    from selfencoder.neighbors import choose_device
     rows = [("python", platform.python_version())] + [(name, version(name)) for name in PACKAGES]
-    rows += [("device", device), ("threads", torch.get_num_threads()), ("datasets", " ".join(dataset_names()))]
+    rows += [("device", choose_device("auto")), ("threads", torch.get_num_threads()), ("datasets", " ".join(dataset_names()))]
     for name, value in rows: print(f"{name:<14}{value}")
 
 # %% ../nbs/12_cli.ipynb #818a6c86
