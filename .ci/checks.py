@@ -263,6 +263,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="checks that run at the same time (default: 2)")
     parser.add_argument("--only", default="", help="only the checks whose name or notebook matches this regular expression")
     args = parser.parse_args()
+    if not (ROOT / ".git").exists(): sys.exit("The checks ask git which files belong to the project: please run them in a clone.")
     wanted = lambda name: re.search(args.only, name)
     score = Score()
     if wanted(import_is_light.__name__): score.run(import_is_light.__doc__, import_is_light)   # it measures time, so it runs alone
