@@ -174,7 +174,7 @@ def number(markdown: str) -> str:
     "Number the labelled figures, tables, equations and sections, and turn `@fig-x` into a link"
     for kind, word in CROSS_REFERENCES.items():
         for i, label in enumerate(re.findall(rf"\{{#({kind}-[\w-]+)", markdown), 1):
-            if kind == "fig": markdown = re.sub(rf"!\[(?=[^\]]+\]\([^)]*\)\{{#{label}\b)", f"![{word} {i}: ", markdown)
+            if kind == "fig": markdown = re.sub(rf"^!\[(?=.+\]\([^)]*\)\{{#{label}\b)", f"![{word} {i}: ", markdown, flags=re.M)
             markdown = re.sub(rf"(?<![\w#])@{label}\b", f"[{word} {i}](#{label})", markdown)
     return markdown
 
