@@ -54,7 +54,8 @@ def as_floats(
     values = pd.Series(values)
     if _is_date(values.dtype):
         _refuse(name, f"dates or durations ({values.dtype})", "turn them into numbers first, such as days since a fixed date")
-    if values.dtype.kind == "O": _refuse_text(values, name)
+    if values.dtype.kind == "c": _refuse(name, "complex numbers", "pass the real and the imaginary part as two columns")
+    if values.dtype.kind not in "biuf": _refuse_text(values, name)
     try:
         return _finite(values.to_numpy(dtype=np.float64, na_value=np.nan), name)
     except (TypeError, OverflowError) as error:
@@ -63,8 +64,8 @@ def as_floats(
 # %% ../nbs/01_coordinates.ipynb #843ad2c7
 def _refuse_text(values, name):
     text = [v for v in values if isinstance(v, (str, bytes))][:1]
-    if text: _refuse(name, f"text such as {text[0]!r}", "turn it into numbers, or declare it categorical, "
-                     f"for instance categorical_features=[{name!r}] (its name in a dataframe, its index in an array)")
+    if text: _refuse(name, f"text such as {text[0]!r}", "turn it into numbers, or list the column in categorical_features "
+                     "(by name in a dataframe, by index in an array)")
 
 
 def _finite(values, name):
@@ -211,7 +212,7 @@ def snap(Z):
 def multiply_rows(
     S,          # (n, d)
     T,          # (d, r)
-    block=128,  # rows at a time: they stay in cache
+    block=512,  # rows at a time: they stay in cache
 ):
     "`S @ T`, each row computed by the same operations in the same order whatever the other rows are"
     Z = np.zeros((len(S), T.shape[1]))
