@@ -28,6 +28,6 @@ setup(
     install_requires=settings["requirements"].split(),
     extras_require=extras,
     entry_points={"console_scripts": settings["console_scripts"].split(),
-                  "nbdev": [f"{settings['lib_name']}={settings['lib_name']}._modidx:d"]},   # lets docs link names to pages
+                  "nbdev": ["selfencoder=selfencoder._modidx:d"]},   # lets nbdev link names in prose to their pages
     zip_safe=False,
 )

@@ -42,8 +42,8 @@ class Failed(Exception):
 
 def tracked_and_new(*options) -> list:
     "Files that git knows or would add, as paths relative to the root"
-    listed = subprocess.run(["git", "ls-files", "-z", *options], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return sorted({name for name in listed.split("\0") if name and os.path.lexists(ROOT / name)})
+    listed = subprocess.run(["git", "ls-files", "-z", *options], cwd=ROOT, capture_output=True, text=True, check=True)
+    return sorted({name for name in listed.stdout.split("\0") if name and os.path.lexists(ROOT / name)})
 
 
 @contextmanager
@@ -89,7 +89,10 @@ def cells(notebook: str) -> list:
 
 def import_is_light():
     "importing the library takes less than 0.2 s and does not load torch"
-    programs = {"nothing": "pass", LIBRARY: f"import {LIBRARY}", "cli": f"import {LIBRARY}.cli", "sklearn": "import sklearn"}
+    asks = f"import sys, {LIBRARY}, {LIBRARY}.cli; print('torch' in sys.modules)"
+    heavy = "True" in succeed([sys.executable, "-c", asks], ROOT, "the library cannot be imported: see the error above")
+    programs = {"nothing": "pass", LIBRARY: f"import {LIBRARY}", "cli": f"import {LIBRARY}.cli",
+                "sklearn": "import sklearn"}
     seconds = {name: [] for name in programs}
     for _ in range(5):
         for name, program in programs.items():
@@ -99,11 +102,11 @@ def import_is_light():
             end = os.times()
             seconds[name].append(end.children_user + end.children_system - start.children_user - start.children_system)
     above = {name: min(seconds[name]) - min(seconds["nothing"]) for name in programs}
-    report = (f"import {LIBRARY} {1000 * above[LIBRARY]:.0f} ms, {above[LIBRARY] / above['sklearn']:.3f} of import sklearn's "
-              f"{1000 * above['sklearn']:.0f} ms; {LIBRARY}.cli {1000 * above['cli']:.0f} ms")
-    loaded = succeed([sys.executable, "-c", f"import sys, {LIBRARY}, {LIBRARY}.cli; print('torch' in sys.modules)"], ROOT, "see above")
-    if "True" in loaded or max(above[LIBRARY], above["cli"]) > 0.2:
-        raise Failed(report + ("; torch is loaded" if "True" in loaded else ""), "import heavy packages inside the function that needs them")
+    report = (f"import {LIBRARY} {1000 * above[LIBRARY]:.0f} ms, {above[LIBRARY] / above['sklearn']:.3f} of "
+              f"import sklearn's {1000 * above['sklearn']:.0f} ms; {LIBRARY}.cli {1000 * above['cli']:.0f} ms")
+    if heavy or max(above[LIBRARY], above["cli"]) > 0.2:
+        raise Failed(report + ("; torch is loaded" if heavy else ""),
+                     "import heavy packages inside the function that needs them")
     return report
 
 
@@ -126,30 +129,36 @@ def library_is_in_sync():
             if name != "__init__.py": (copy / LIBRARY / name).unlink()   # what no notebook exports must not survive
         succeed([BIN / "nbdev_export"], copy, "a notebook cannot be exported: see the error above")
         after = contents(copy / LIBRARY, "*.py")
-    found = [f"{LIBRARY}/{name} " + ("is exported by no notebook" if name not in after else "is missing" if name not in before else
-             "differs from its notebook") for name in sorted(before | after) if before.get(name) != after.get(name)]
-    new = [name for name in tracked_and_new("--others", "--exclude-standard") if name.startswith((f"{LIBRARY}/", "nbs/"))]
-    found += [f"{name} is new and not yet in git" for name in new]
-    if found: raise Failed("\n".join(found), "change notebooks, never modules; then `make sync` and `git add` what is new")
+    found = [f"{LIBRARY}/{name} is exported by no notebook" for name in before if name not in after]
+    found += [f"{LIBRARY}/{name} is missing" for name in after if name not in before]
+    found += [f"{LIBRARY}/{name} differs from its notebook" for name in sorted(before.keys() & after)
+              if before[name] != after[name]]
+    found += [f"{name} is new and not yet in git" for name in tracked_and_new("--others", "--exclude-standard")
+              if name.startswith((f"{LIBRARY}/", "nbs/"))]
+    if found:
+        raise Failed("\n".join(found), "change notebooks, never modules; then `make sync` and `git add` what is new")
     return f"{len(after)} modules"
 
 
 def notebooks_are_presentable():
     "saved notebooks hold no errors, no paths of one machine, no unchecked shell commands"
-    places = {str(ROOT.parent), str(Path.home())} - {"/"}
-    machine = re.compile("|".join([r"(?<![\w.:/+])/(?:home|root|Users|tmp|mnt|private|var/folders)/\w", r"\b[A-Z]:\\Users",
-                                   *(rf"(?<![\w+/]){re.escape(place)}/" for place in places)]))
+    usual = [r"(?<![\w.:/+])/(?:home|root|Users|tmp|mnt|work|workspace|private|var/folders)/\w", r"\b[A-Z]:\\Users"]
+    here = [rf"(?<![\w+/]){re.escape(place)}/" for place in {str(ROOT.parent), str(Path.home())} - {"/"}]
+    machine = re.compile("|".join(usual + here))
     found = []
     for name in docs.notebooks(ROOT / "nbs"):
         for i, cell in enumerate(cells(name)):
             outputs = cell.get("outputs", [])
-            shown = json.dumps([{k: v for k, v in o.get("data", o).items() if not k.startswith("image/")} for o in outputs])
-            source = docs.text(cell["source"])
-            if any(o["output_type"] == "error" for o in outputs): found.append(f"nbs/{name} cell {i} holds a saved error")
-            if m := machine.search(source + shown): found.append(f"nbs/{name} cell {i} names a path of one machine: {m[0]}...")
+            texts = [{k: v for k, v in o.get("data", o).items() if not k.startswith("image/")} for o in outputs]
+            source, where = docs.text(cell["source"]), f"nbs/{name} cell {i}"
+            if any(o["output_type"] == "error" for o in outputs): found.append(f"{where} holds a saved error")
+            if m := machine.search(source + json.dumps(texts)):
+                found.append(f"{where} names a path of one machine: {m[0]}...")
             if cell["cell_type"] == "code" and re.search(r"^\s*!", source, re.M):
-                found.append(f"nbs/{name} cell {i} uses `!command`, whose failure nobody would notice: use subprocess.run(..., check=True)")
-    if found: raise Failed("\n".join(found), "correct the cell, then `python .ci/notebook.py run nbs/<name>.ipynb`")
+                found.append(f"{where} uses `!command`, whose failure nobody would notice: "
+                             "use subprocess.run(..., check=True)")
+    if found:
+        raise Failed("\n".join(found), "correct the cell, then `.venv/bin/python .ci/notebook.py run nbs/...`")
 
 
 def sidebar_is_complete():
@@ -161,29 +170,33 @@ def sidebar_is_complete():
 def readme_is_in_sync():
     "README.md is what nbs/index.ipynb says"
     with copied_tree() as copy:
-        before = {p.relative_to(copy).as_posix(): p.read_bytes() for p in [copy / "README.md", *(copy / "nbs").glob("index_files/*")]}
-        succeed([sys.executable, ROOT / ".ci/docs.py", "readme"], copy, "nbs/index.ipynb cannot be processed: see the error above")
-        changed = [name for name in docs_written(copy) if before.get(name) != (copy / name).read_bytes()]
+        before = made_from_index(copy)
+        succeed([sys.executable, ROOT / ".ci/docs.py", "readme"], copy, "nbs/index.ipynb cannot be processed")
+        changed = [name for name, data in made_from_index(copy).items() if data != before.get(name)]
     if changed: raise Failed("stale: " + ", ".join(changed), "run `make sync` and commit what it changed")
 
 
-def docs_written(copy: Path) -> list:
-    return ["README.md", *(p.relative_to(copy).as_posix() for p in (copy / "nbs").glob("index_files/*"))]
+def made_from_index(copy: Path) -> dict:
+    paths = [copy / "README.md", *(copy / "nbs").glob("index_files/*")]
+    return {p.relative_to(copy).as_posix(): p.read_bytes() for p in paths if p.exists()}
 
 
 def docs_render():
     "the site builds, its links lead somewhere, pages have titles and images descriptions"
     with copied_tree() as copy:
         out = copy.parent / "site"
-        succeed([sys.executable, ROOT / ".ci/docs.py", "site", "--pandoc", "--out", out], copy, "see the error above; `make docs` repeats it")
-        if found := docs.problems(out): raise Failed("\n".join(found), "correct the notebook; `make docs` builds the site to look at")
+        succeed([sys.executable, ROOT / ".ci/docs.py", "site", "--pandoc", "--out", out], copy,
+                "see the error above; `make docs` repeats it")
+        if found := docs.problems(out):
+            raise Failed("\n".join(found), "correct the notebook; `make docs` builds the site to look at")
         pages = len(list(out.rglob("*.html")))
     return f"{pages} pages"
 
 
 def renderer_keeps_everything():
     "the docs renderer keeps callouts, figures, tables, formulas, links and API blocks"
-    succeed([sys.executable, ROOT / ".ci/test_docs.py"], ROOT, "mend .ci/docs.py; `python .ci/test_docs.py --show` prints the page")
+    succeed([sys.executable, ROOT / ".ci/test_docs.py"], ROOT,
+            "mend .ci/docs.py; `.venv/bin/python .ci/test_docs.py --show` prints the page")
     return f"{len(test_docs.EXPECTED)} kinds"
 
 
@@ -206,10 +219,12 @@ def wheel_works():
     pip = ["-m", "pip", "-qq", "--disable-pip-version-check", "--no-input"]
     with copied_tree() as copy:
         place = copy.parent
-        succeed([sys.executable, *pip, "wheel", "--no-deps", "--no-build-isolation", "--use-pep517", "-w", place, "."], copy, remedy)
+        build = ["wheel", "--no-deps", "--no-build-isolation", "--use-pep517", "-w", place, "."]
+        succeed([sys.executable, *pip, *build], copy, remedy)
         succeed([sys.executable, "-m", "venv", place / "clean"], place, remedy, PYTHONPATH="")
         python, wheel = place / "clean/bin/python", next(place.glob("*.whl"))
-        succeed([python, *pip, "install", "-c", copy / "constraints.txt", wheel], place, remedy, seconds=900, PYTHONPATH="")
+        install = ["install", "-c", copy / "constraints.txt", wheel]
+        succeed([python, *pip, *install], place, remedy, seconds=900, PYTHONPATH="")
         (elsewhere := place / "elsewhere").mkdir()
         shipped = json.loads(succeed([python, "-c", PROBE], elsewhere, remedy, PYTHONPATH="").splitlines()[-1])
         for words in (["--help"], ["info"], ["reproduce"]):
@@ -224,7 +239,8 @@ def notebook_runs(name: str, copy: Path):
     "One notebook from top to bottom; a notebook that nbdev_test passes over has failed"
     if any(part.startswith(("_", ".")) for part in Path(name).parts):
         raise Failed("skipped: nbdev passes over names that begin with _ or .", "rename it, or move it out of nbs/")
-    done = run([BIN / "nbdev_test", "--path", copy / "nbs" / name, "--n_workers", "0", "--do_print"], copy, NOTEBOOK_SECONDS)
+    command = [BIN / "nbdev_test", "--path", copy / "nbs" / name, "--n_workers", "0", "--do_print"]
+    done = run(command, copy, NOTEBOOK_SECONDS)
     again = f"`.venv/bin/python .ci/notebook.py run nbs/{name}` repeats it"
     if done.returncode: raise Failed(done.stdout.strip(), f"the cell named above fails; {again}")
     if "- Completed" not in done.stdout:
@@ -249,7 +265,8 @@ class Score:
         except Failed as error: failure = error
         except Exception: failure = Failed(traceback.format_exc().strip(), "the check itself broke: mend .ci/checks.py")
         with self.lock:
-            print(f"{'FAIL' if failure else 'PASS'} {time.perf_counter() - start:6.1f} s  {title}" + (f" ({said})" if said else ""))
+            word, seconds = "FAIL" if failure else "PASS", time.perf_counter() - start
+            print(f"{word} {seconds:6.1f} s  {title}" + (f" ({said})" if said else ""))
             if failure:
                 lines = str(failure).splitlines()
                 print("\n".join(f"       | {line}" for line in lines[-40:]) + f"\n       > {failure.remedy}")
@@ -261,12 +278,14 @@ class Score:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2, help="checks that run at the same time (default: 2)")
-    parser.add_argument("--only", default="", help="only the checks whose name or notebook matches this regular expression")
+    parser.add_argument("--only", default="", help="only checks or notebooks whose name matches this pattern")
     args = parser.parse_args()
-    if not (ROOT / ".git").exists(): sys.exit("The checks ask git which files belong to the project: please run them in a clone.")
+    if not (ROOT / ".git").exists():
+        sys.exit("The checks ask git which files belong to the project: please run them in a clone.")
     wanted = lambda name: re.search(args.only, name)
     score = Score()
-    if wanted(import_is_light.__name__): score.run(import_is_light.__doc__, import_is_light)   # it measures, so it runs alone
+    if wanted(import_is_light.__name__):
+        score.run(import_is_light.__doc__, import_is_light)   # it measures, so it runs alone
     with copied_tree() as copy, ThreadPoolExecutor(args.jobs) as pool:
         for check in filter(lambda c: wanted(c.__name__), CHECKS):
             pool.submit(score.run, check.__doc__, check)

@@ -45,7 +45,8 @@ def sidebar(nbs: Path) -> list:
     for entry in site:
         names = []
         for item in entry["contents"]:
-            names += [item] if isinstance(item, str) else sorted(p.relative_to(nbs).as_posix() for p in nbs.glob(item["auto"]))
+            if isinstance(item, str): names.append(item)
+            else: names += sorted(p.relative_to(nbs).as_posix() for p in nbs.glob(item["auto"]))
         sections.append((entry["section"], [n for n in names if n in exist]))
     return [section for section in sections if section[1]]
 
@@ -97,6 +98,10 @@ def split_options(source: str) -> tuple:
     return options, "\n".join(lines).strip("\n")
 
 
+def folded(summary: str, code: str) -> str:
+    return f"<details>\n<summary>{summary}</summary>\n\n{fence(code, 'python')}\n\n</details>"
+
+
 class Page:
     "One notebook on its way to markdown: front matter, text, and the image files it needs"
 
@@ -109,7 +114,7 @@ class Page:
                 continue
             options, code = split_options(text(cell.get("source")))
             if "exported-source" in options:
-                source = f"<details class=\"source\">\n<summary>Source</summary>\n\n{fence(code, 'python')}\n\n</details>"
+                source = folded("Source", code)
                 continue
             parts += self.code(options, code, cell.get("outputs", []))
             if source and code.startswith("show_doc"): parts.append(source); source = ""
@@ -126,10 +131,8 @@ class Page:
         if options.get("include") == "false": return []
         parts = []
         if code and options.get("echo") != "false":
-            block = fence(code, "python")
-            if options.get("code-fold") in ("true", "show"):
-                block = f"<details>\n<summary>{options.get('code-summary', 'Code')}</summary>\n\n{block}\n\n</details>"
-            parts.append(block)
+            fold = options.get("code-fold") in ("true", "show")
+            parts.append(folded(options.get("code-summary", "Code"), code) if fold else fence(code, "python"))
         if options.get("output") != "false":
             parts += [self.output(o, options) for o in outputs]
         return parts
@@ -174,7 +177,8 @@ def number(markdown: str) -> str:
     "Number the labelled figures, tables, equations and sections, and turn `@fig-x` into a link"
     for kind, word in CROSS_REFERENCES.items():
         for i, label in enumerate(re.findall(rf"\{{#({kind}-[\w-]+)", markdown), 1):
-            if kind == "fig": markdown = re.sub(rf"^!\[(?=.+\]\([^)]*\)\{{#{label}\b)", f"![{word} {i}: ", markdown, flags=re.M)
+            if kind == "fig":
+                markdown = re.sub(rf"^!\[(?=.+\]\([^)]*\)\{{#{label}\b)", f"![{word} {i}: ", markdown, flags=re.M)
             markdown = re.sub(rf"(?<![\w#])@{label}\b", f"[{word} {i}](#{label})", markdown)
     return markdown
 
@@ -199,13 +203,12 @@ def readme(root: Path) -> dict:
 def render(page: Page, address: str, menu: list, pages: dict, host: str) -> str:
     "One HTML page. `menu` is the sidebar as (section, [(address, title)]), `pages` maps notebooks to addresses"
     up = "../" * address.count("/")
-    items = "".join(
-        f"<li><span>{html.escape(section)}</span><ul>" + "".join(
-            f'<li><a href="{up}{a}"{" aria-current=page" if a == address else ""}>{html.escape(t)}</a></li>' for a, t in entries)
-        + "</ul></li>" for section, entries in menu)
+    mark = lambda a: " aria-current=page" if a == address else ""
+    links = lambda entries: "".join(f'<li><a href="{up}{a}"{mark(a)}>{html.escape(t)}</a></li>' for a, t in entries)
+    items = "".join(f"<li><span>{html.escape(s)}</span><ul>{links(entries)}</ul></li>" for s, entries in menu)
     variables = {"sidebar": f"<ul>{items}</ul>", "up": up, "site": menu[0][1][0][1]}
     meta = {k: str(page.meta[k]) for k in ("title", "description") if k in page.meta}
-    args = [f"--template={ASSETS / 'page.html'}", "--mathml", "--toc", "--toc-depth=3", "--syntax-highlighting=pygments"]
+    args = [f"--template={ASSETS / 'page.html'}", "--mathml", "--toc", "--toc-depth=3"]
     args += [f"--variable={k}={v}" for k, v in variables.items()] + [f"--metadata={k}={v}" for k, v in meta.items()]
     args += [f"--metadata=pagetitle={meta.get('title', address)}"]
     page_html = pypandoc.convert_text(page.markdown, "html5", "markdown-yaml_metadata_block", args)
@@ -237,7 +240,8 @@ class Reader(HTMLParser):
         if tag in ("a", "link") and "href" in attrs: self.links.append(attrs["href"])
         if tag in ("img", "script") and "src" in attrs: self.links.append(attrs["src"])
         if tag == "img": self.images.append((attrs.get("src", ""), attrs.get("alt") or ""))
-        if self.main and tag in ("h1", "h2", "h3"): self.sections.append({"id": attrs.get("id", ""), "head": "", "text": ""})
+        if self.main and tag in ("h1", "h2", "h3"):
+            self.sections.append({"id": attrs.get("id", ""), "head": "", "text": ""})
         if tag in ("title", "h1", "h2", "h3", "annotation"): self.stack.append(tag)
 
     def handle_endtag(self, tag):
@@ -256,15 +260,17 @@ def search_index(site: Path, menu: list) -> str:
     for _, items in menu:
         for address, title in items:
             for s in Reader((site / address).read_text(encoding="utf-8")).sections:
-                words = " ".join(s["text"].split())[:4000]
-                entries.append([address + (f"#{s['id']}" if s["id"] else ""), title, " ".join(s["head"].split()), words])
-    return "window.searchIndex = " + json.dumps(entries, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/") + ";\n"
+                place = address + (f"#{s['id']}" if s["id"] else "")
+                entries.append([place, title, " ".join(s["head"].split()), " ".join(s["text"].split())[:4000]])
+    packed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
+    return f"window.searchIndex = {packed};\n"
 
 
 def problems(site: Path) -> list:
     "Broken links inside the site, pages without a title, images without a description"
     files = {p.relative_to(site).as_posix() for p in site.rglob("*") if p.is_file()}
-    readers = {name: Reader((site / name).read_text(encoding="utf-8")) for name in sorted(files) if name.endswith(".html")}
+    pages = sorted(name for name in files if name.endswith(".html"))
+    readers = {name: Reader((site / name).read_text(encoding="utf-8")) for name in pages}
     found = []
     for name, page in readers.items():
         if not page.title.strip(): found.append(f"{name}: the page has no title")
@@ -275,7 +281,8 @@ def problems(site: Path) -> list:
             if re.match(r"\w[\w+.-]*:|//", link): continue
             path = os.path.normpath(PurePosixPath(name).parent / target) if target else name
             if path not in files: found.append(f"{name}: the link {link} leads nowhere")
-            elif anchor and path in readers and anchor not in readers[path].ids: found.append(f"{name}: the link {link} names no place on that page")
+            elif anchor and path in readers and anchor not in readers[path].ids:
+                found.append(f"{name}: the link {link} names no place on that page")
     return found
 
 
@@ -320,7 +327,8 @@ def quarto_site(root: Path, out: Path):
     refresh_quarto_yml()   # nbs/nbdev.yml: title and addresses, from settings.ini
     cache = proc_nbs(force=True)
     contents = [{"section": s, "contents": names} for s, names in sidebar(root / "nbs")]
-    (cache / "sidebar.yml").write_text(yaml.safe_dump({"website": {"sidebar": {"contents": contents}}}, sort_keys=False))
+    kept = yaml.safe_dump({"website": {"sidebar": {"contents": contents}}}, sort_keys=False)
+    (cache / "sidebar.yml").write_text(kept, encoding="utf-8")
     subprocess.run(["quarto", "render", "--no-cache", "--output-dir", "_docs"], cwd=cache, check=True)
     shutil.rmtree(out, ignore_errors=True)
     shutil.move(cache / "_docs", out)

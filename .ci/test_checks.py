@@ -1,4 +1,6 @@
-"""Do the checks notice? Breaks one thing at a time in a copy of the tree and runs the check that must see it: `make test-checks`.
+"""Do the checks notice? Breaks one thing at a time in a copy of the tree and runs the check that must see it.
+
+`make test-checks`, or
 
     python .ci/test_checks.py [name ...]   all breakages, or only those named
 """
@@ -30,35 +32,84 @@ def add_cell(tree: Path, source: str, kind="code", first=False, **more):
     path.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8")
 
 
-def error(tree): return {"outputs": [{"output_type": "error", "ename": "E", "evalue": "", "traceback": []}]}
+ERROR = {"outputs": [{"output_type": "error", "ename": "E", "evalue": "", "traceback": []}]}
 
 
 # name: (what is done to the tree, the check to run, what its complaint must say)
 BREAKAGES = {
-    "uncleaned notebook": (lambda t: add_cell(t, "1 + 1", execution_count=7), "clean", "not clean: nbs/12_cli.ipynb"),
-    "hand-edited module": (lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys  # by hand"), "in_sync", "selfencoder/cli.py differs"),
-    "module without a notebook": (lambda t: (t / "selfencoder/extra.py").write_text("x = 1\n"), "library", "selfencoder/extra.py is exported by no notebook"),
-    "module not exported": (lambda t: (t / "selfencoder/cli.py").unlink(), "library", "selfencoder/cli.py is missing"),
-    "new file not in git": (lambda t: (t / "nbs/new.txt").write_text("new"), "library", "nbs/new.txt is new"),
-    "failing assert": (lambda t: add_cell(t, "assert 1 == 2"), "12_cli", "assert 1 == 2"),
-    "notebook that hangs": (lambda t: (add_cell(t, "while True: pass"), edit(t / ".ci/checks.py", "NOTEBOOK_SECONDS = 300", "NOTEBOOK_SECONDS = 8")), "12_cli", "stopped after 8 s"),
-    "skip_exec": (lambda t: add_cell(t, "---\nskip_exec: true\n---", kind="raw", first=True), "12_cli", "skipped by nbdev_test"),
-    ".notest": (lambda t: (t / "nbs/.notest").touch(), "12_cli", "skipped by nbdev_test"),
-    "notebook with an underscore": (lambda t: shutil.copy(t / "nbs/index.ipynb", t / "nbs/_index.ipynb"), "_index", "skipped"),
-    "saved error": (lambda t: add_cell(t, "1/0", **error(t)), "presentable", "holds a saved error"),
-    "path of a machine": (lambda t: add_cell(t, "open('/home/me/x')"), "presentable", "names a path of one machine"),
-    "shell command": (lambda t: add_cell(t, "!false"), "presentable", "whose failure nobody would notice"),
-    "notebook not in the sidebar": (lambda t: edit(t / "nbs/sidebar.yml", " +- 12_cli.ipynb\n", ""), "sidebar", "12_cli.ipynb is listed 0 times"),
-    "stale README": (lambda t: edit(t / "README.md", "Two commands", "2 commands"), "readme", "stale: README.md"),
-    "broken link": (lambda t: add_cell(t, "[gone](99_gone.ipynb)", kind="markdown"), "docs_render", "the link 99_gone.ipynb leads nowhere"),
-    "broken anchor": (lambda t: add_cell(t, "[gone](00_datasets.ipynb#gone)", kind="markdown"), "docs_render", "names no place"),
-    "image without description": (lambda t: add_cell(t, "![](index_files/x.png)", kind="markdown"), "docs_render", "has no alt text"),
-    "page that cannot be processed": (lambda t: add_cell(t, "import no_such_module"), "docs_render", "no_such_module"),
-    "renderer that loses callouts": (lambda t: edit(t / ".ci/docs.py", r"number\(callouts\((.*)\)\)\n", r"number(\1)\n"), "renderer", "a callout's own title"),
-    "slow import": (lambda t: edit(t / "selfencoder/__init__.py", "__version__", "import torch\n__version__"), "import", "torch is loaded"),
-    "data missing from the wheel": (lambda t: edit(t / "settings.ini", r"package_data = data/\*", "package_data = data/*.md"), "wheel", "glass.csv.gz"),
-    "command missing from the wheel": (lambda t: edit(t / "settings.ini", "selfencoder=selfencoder.cli:main", "other=selfencoder.cli:main"), "wheel", "bin/selfencoder"),
-    "development package in the library": (lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys, fastcore"), "wheel", "No module named 'fastcore'"),
+    "uncleaned notebook": (
+        lambda t: add_cell(t, "1 + 1", execution_count=7),
+        "clean", "not clean: nbs/12_cli.ipynb"),
+    "hand-edited module": (
+        lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys  # by hand"),
+        "in_sync", "selfencoder/cli.py differs"),
+    "module without a notebook": (
+        lambda t: (t / "selfencoder/extra.py").write_text("x = 1\n"),
+        "library", "selfencoder/extra.py is exported by no notebook"),
+    "module not exported": (
+        lambda t: (t / "selfencoder/cli.py").unlink(),
+        "library", "selfencoder/cli.py is missing"),
+    "new file not in git": (
+        lambda t: (t / "nbs/new.txt").write_text("new"),
+        "library", "nbs/new.txt is new"),
+    "failing assert": (
+        lambda t: add_cell(t, "assert 1 == 2"),
+        "12_cli", "assert 1 == 2"),
+    "notebook that hangs": (
+        lambda t: (add_cell(t, "while True: pass"),
+                   edit(t / ".ci/checks.py", "NOTEBOOK_SECONDS = 300", "NOTEBOOK_SECONDS = 8")),
+        "12_cli", "stopped after 8 s"),
+    "skip_exec": (
+        lambda t: add_cell(t, "---\nskip_exec: true\n---", kind="raw", first=True),
+        "12_cli", "skipped by nbdev_test"),
+    ".notest": (
+        lambda t: (t / "nbs/.notest").touch(),
+        "12_cli", "skipped by nbdev_test"),
+    "notebook with an underscore": (
+        lambda t: shutil.copy(t / "nbs/index.ipynb", t / "nbs/_index.ipynb"),
+        "_index", "skipped"),
+    "saved error": (
+        lambda t: add_cell(t, "1/0", **ERROR),
+        "presentable", "holds a saved error"),
+    "path of a machine": (
+        lambda t: add_cell(t, "open('/home/me/x')"),
+        "presentable", "names a path of one machine"),
+    "shell command": (
+        lambda t: add_cell(t, "!false"),
+        "presentable", "whose failure nobody would notice"),
+    "notebook not in the sidebar": (
+        lambda t: edit(t / "nbs/sidebar.yml", " +- 12_cli.ipynb\n", ""),
+        "sidebar", "12_cli.ipynb is listed 0 times"),
+    "stale README": (
+        lambda t: edit(t / "README.md", "Two commands", "2 commands"),
+        "readme", "stale: README.md"),
+    "broken link": (
+        lambda t: add_cell(t, "[gone](99_gone.ipynb)", kind="markdown"),
+        "docs_render", "the link 99_gone.ipynb leads nowhere"),
+    "broken anchor": (
+        lambda t: add_cell(t, "[gone](00_datasets.ipynb#gone)", kind="markdown"),
+        "docs_render", "names no place"),
+    "image without description": (
+        lambda t: add_cell(t, "![](index_files/x.png)", kind="markdown"),
+        "docs_render", "has no alt text"),
+    "page that cannot be processed": (
+        lambda t: add_cell(t, "import no_such_module"),
+        "docs_render", "no_such_module"),
+    "renderer that loses callouts": (
+        lambda t: edit(t / ".ci/docs.py", r"number\(callouts\((.*)\)\)\n", r"number(\1)\n"),
+        "renderer", "a callout's own title"),
+    "slow import": (
+        lambda t: edit(t / "selfencoder/__init__.py", "__version__", "import torch\n__version__"),
+        "import", "torch is loaded"),
+    "data missing from the wheel": (
+        lambda t: edit(t / "settings.ini", r"package_data = data/\*", "package_data = data/*.md"),
+        "wheel", "glass.csv.gz"),
+    "command missing from the wheel": (
+        lambda t: edit(t / "settings.ini", "selfencoder=selfencoder.cli:main", "other=selfencoder.cli:main"),
+        "wheel", "bin/selfencoder"),
+    "development package in the library": (
+        lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys, fastcore"),
+        "wheel", "No module named 'fastcore'"),
 }
 
 
@@ -66,7 +117,8 @@ BREAKAGES = {
 def committed_copy():
     with checks.copied_tree() as tree:
         git = ["git", "-c", "user.name=x", "-c", "user.email=x@x"]
-        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "copy"]): subprocess.run([*git, *words], cwd=tree, check=True)
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "copy"]):
+            subprocess.run([*git, *words], cwd=tree, check=True)
         yield tree
 
 
@@ -77,7 +129,8 @@ def notices(name: str) -> str:
         damage(tree)
         done = checks.run([sys.executable, tree / ".ci/checks.py", "--only", only], tree, 900)
     last = (done.stdout.strip().splitlines() or [""])[-1]
-    if done.returncode == 0 or not re.fullmatch(r"\d+ passed, [1-9]\d* failed", last): return f"it went through: {done.stdout}"
+    if done.returncode == 0 or not re.fullmatch(r"\d+ passed, [1-9]\d* failed", last):
+        return f"it went through: {done.stdout}"
     return "" if complaint in done.stdout else f"the complaint does not say {complaint!r}:\n{done.stdout}"
 
 
