@@ -8,8 +8,10 @@ __all__ = ['COMMANDS', 'DESCRIPTION', 'PACKAGES', 'option', 'command', 'Parser',
 # %% ../nbs/12_cli.ipynb #179d0a70
 import argparse
 import difflib
+import inspect
 import sys
-from importlib.metadata import version
+
+from . import __version__
 
 # %% ../nbs/12_cli.ipynb #f7eeaeac
 COMMANDS = {}
@@ -44,13 +46,14 @@ Begin with `selfencoder info` to see that the installation is sound."""
 def make_parser() -> Parser:
     "The parser for `selfencoder` and each of its commands"
     style = dict(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
-    parser = Parser(prog="selfencoder", description=DESCRIPTION, epilog="`selfencoder COMMAND --help` explains one command.", **style)
-    parser.add_argument("--version", action="version", version=f"selfencoder {version('selfencoder')}")
+    more = "`selfencoder COMMAND --help` explains one command."
+    parser = Parser(prog="selfencoder", description=DESCRIPTION, epilog=more, **style)
+    parser.add_argument("--version", action="version", version=f"selfencoder {__version__}")
     words = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name, (function, options) in COMMANDS.items():
-        summary, _, details = function.__doc__.partition("\n")
-        description = summary[0].upper() + summary[1:] + ".\n" + "\n".join(line.strip() for line in details.splitlines())
-        sub = words.add_parser(name, help=summary, description=description.strip(), **style)
+        summary, _, details = inspect.getdoc(function).partition("\n")
+        description = f"{summary[0].upper()}{summary[1:]}.\n{details}"
+        sub = words.add_parser(name, help=summary, description=description, **style)
         for names, settings in options: sub.add_argument(*names, **settings)
     return parser
 
@@ -62,7 +65,8 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
     word = next(iter(arguments), "")
     if word and not word.startswith("-") and word not in COMMANDS:
         near = difflib.get_close_matches(word, COMMANDS, n=1)
-        parser.error(f"there is no command {word!r}" + (f"; did you mean {near[0]!r}?" if near else f", only {', '.join(COMMANDS)}"))
+        hint = f"; did you mean {near[0]!r}?" if near else f", only {', '.join(COMMANDS)}"
+        parser.error(f"there is no command {word!r}{hint}")
     args = parser.parse_args(arguments)
     if args.command is None: return parser.print_help()
     try: return COMMANDS[args.command][0](args)
@@ -81,10 +85,12 @@ def info(args):
     """
     import platform
     import torch
+    from importlib.metadata import version
     from selfencoder.datasets import dataset_names
     from selfencoder.neighbors import choose_device
     rows = [("python", platform.python_version())] + [(name, version(name)) for name in PACKAGES]
-    rows += [("device", choose_device("auto")), ("threads", torch.get_num_threads()), ("datasets", " ".join(dataset_names()))]
+    rows += [("device", choose_device("auto")), ("threads", torch.get_num_threads())]
+    rows += [("datasets", " ".join(dataset_names()))]
     for name, value in rows: print(f"{name:<14}{value}")
 
 # %% ../nbs/12_cli.ipynb #818a6c86
