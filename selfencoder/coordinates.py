@@ -53,7 +53,8 @@ def as_floats(
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf": return _finite(values.astype(np.float64), name)
     values = pd.Series(values)
     if _is_date(values.dtype):
-        _refuse(name, f"dates or durations ({values.dtype})", "turn them into numbers first, such as days since a fixed date")
+        _refuse(name, f"dates or durations ({values.dtype})",
+                "turn them into numbers first, such as days since a fixed date")
     if values.dtype.kind == "c": _refuse(name, "complex numbers", "pass the real and the imaginary part as two columns")
     if values.dtype.kind not in "biuf": _refuse_text(values, name)
     try:
@@ -63,9 +64,10 @@ def as_floats(
 
 # %% ../nbs/01_coordinates.ipynb #843ad2c7
 def _refuse_text(values, name):
-    text = [v for v in values if isinstance(v, (str, bytes))][:1]
-    if text: _refuse(name, f"text such as {text[0]!r}", "turn it into numbers, or list the column in categorical_features "
-                     "(by name in a dataframe, by index in an array)")
+    for value in values:
+        if isinstance(value, (str, bytes)):
+            _refuse(name, f"text such as {value!r}", "turn it into numbers, or list the column in categorical_features "
+                    "(by name in a dataframe, by index in an array)")
 
 
 def _finite(values, name):
@@ -95,7 +97,8 @@ def categorical_mask(
     which = [which] if isinstance(which, str) or np.ndim(which) == 0 else list(which)
     if which and all(isinstance(w, (bool, np.bool_)) for w in which):
         if len(which) == d: return np.array(which)
-        raise ValueError(f"categorical_features is a mask of {len(which)} entries for {d} columns: pass one boolean per column.")
+        raise ValueError(f"categorical_features is a mask of {len(which)} entries for {d} columns: "
+                         "pass one boolean per column.")
     mask = np.zeros(d, dtype=bool)
     for item in which: mask[_position(item, d, names)] = True
     return mask
@@ -106,7 +109,8 @@ def _position(item, d, names):
     if isinstance(item, numbers.Integral) and 0 <= item < d: return item
     if isinstance(item, str) and names is not None and item in list(names): return list(names).index(item)
     known = f"indices from 0 to {d - 1}" + ("" if names is None else f" or names such as {names[0]!r}")
-    raise ValueError(f"categorical_features={item!r} is no column of X: pass 'from_dtype', None, a boolean mask, or a list of {known}.")
+    raise ValueError(f"categorical_features={item!r} is no column of X: pass 'from_dtype', None, a boolean mask, "
+                     f"or a list of {known}.")
 
 # %% ../nbs/01_coordinates.ipynb #1fa63756
 def _median(values):
@@ -146,7 +150,8 @@ def _factorize(column, name):
     try:
         codes, unique = pd.factorize(column)
     except TypeError as error:
-        _refuse(name, f"something that can't be a category ({error})", "categories may be strings, finite numbers or booleans")
+        _refuse(name, f"something that can't be a category ({error})",
+                "categories may be strings, finite numbers or booleans")
     return codes, [v.item() if isinstance(v, np.generic) else v for v in np.asarray(unique, dtype=object)]
 
 
@@ -166,15 +171,16 @@ class Categories:
         codes, levels = _factorize(column, name)
         for level in levels: _check_category(level, name)
         if len(levels) > MAX_CATEGORIES:
-            raise ValueError(f"Column {name!r} has {len(levels):,} categories in {len(codes):,} rows, and {MAX_CATEGORIES:,} are "
-                             "allowed: leave out identifiers and free text, or group rare categories.")
-        levels.sort(key=lambda level: (isinstance(level, str), level))   # not in order of appearance: rows may come in any order
+            raise ValueError(f"Column {name!r} has {len(levels):,} categories in {len(codes):,} rows, and "
+                             f"{MAX_CATEGORIES:,} are allowed: leave out identifiers and free text, "
+                             "or group rare categories.")
+        levels.sort(key=lambda level: (isinstance(level, str), level))   # the order of rows must not matter
         return cls(levels + [None] * bool((codes < 0).any()))
 
     def encode(self, column, name):
         codes, unique = _factorize(column, name)
         bit = {level: k for k, level in enumerate(self.levels)}
-        lookup = np.array([bit.get(v, -1) for v in unique] + [bit.get(None, -1)])   # code -1, missing, finds the last entry
+        lookup = np.array([bit.get(v, -1) for v in [*unique, None]])   # code -1, missing, finds the last entry
         return lookup[codes] == np.arange(len(self.levels))[:, None]
 
     def names(self, name):
@@ -271,7 +277,7 @@ def column_space(
 def invariant_waves(U):
     "One row of waves per row of the basis `U`, from its length only"
     n, r = U.shape
-    length = np.sqrt((U**2).sum(axis=1) * n / r)
+    length = np.sqrt((U**2).sum(axis=1) * n / max(r, 1))
     k = np.arange(r)
     return np.sqrt(2) * np.cos(4 * np.pi * np.outer(length, k // 2 + 1) - np.pi / 2 * (k % 2))
 
@@ -332,7 +338,8 @@ class _TableReader(TransformerMixin, BaseEstimator):
 
     def _fit_columns(self, table):
         "Learn how each column is encoded"
-        self.is_categorical_ = categorical_mask(table, self.categorical_features, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        self.is_categorical_ = categorical_mask(table, self.categorical_features, names)
         kinds = [Categories if categorical else Numbers for categorical in self.is_categorical_]
         self.columns_ = [kind.fit(_column(table, j), name) for j, (kind, name) in enumerate(zip(kinds, self._names()))]
 
