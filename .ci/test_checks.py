@@ -106,7 +106,7 @@ BREAKAGES = {
         "wheel", "glass.csv.gz"),
     "command missing from the wheel": (
         lambda t: edit(t / "settings.ini", "selfencoder=selfencoder.cli:main", "other=selfencoder.cli:main"),
-        "wheel", "bin/selfencoder"),
+        "wheel", "clean/bin/selfencoder"),
     "development package in the library": (
         lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys, fastcore"),
         "wheel", "No module named 'fastcore'"),
