@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['NEWTON_WIDTH', 'COPIES', 'SOLVERS', 'STARTS', 'choose_device', 'choose_dtype', 'choose_solver', 'available_memory',
-           'check_memory', 'draw_visible', 'SelfEncoder', 'SelfEncoderClassifier', 'SelfEncoderRegressor',
-           'SelfEncoderGraph']
+           'check_memory', 'draw_visible', 'tie_duplicates', 'SelfEncoder', 'SelfEncoderClassifier',
+           'SelfEncoderRegressor', 'SelfEncoderGraph']
 
 # %% ../nbs/04_neighbors.ipynb #38b9c8d8
 import json
@@ -89,6 +89,23 @@ def draw_visible(n_rows: int, n_visible: int|None, random_state: np.random.Rando
     "The rows that become outputs: all, or `n_visible` drawn without replacement, in the order of the table"
     if n_visible is None or n_visible >= n_rows: return np.arange(n_rows)
     return np.sort(random_state.choice(n_rows, n_visible, replace=False))
+
+# %% ../nbs/04_neighbors.ipynb #1a7aa45f
+@torch.no_grad()
+def tie_duplicates(
+    network: SelfEncoderNetwork,  # trained from a start that is equal for equal rows
+    Z: np.ndarray,                # its training rows
+):
+    "Give the outputs of equal rows equal weights"
+    _, group, size = np.unique(Z, axis=0, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    if len(size) == len(Z): return
+    shared = np.flatnonzero(size[group] > 1)
+    columns, index = torch.as_tensor(shared), torch.as_tensor(group[shared])
+    output = network.output.detach().cpu().double()
+    mean = torch.zeros(len(output), len(size), dtype=torch.float64).index_add_(1, index, output[:, columns])
+    output[:, columns] = (mean / torch.as_tensor(size))[:, index]
+    network.output.copy_(output)
 
 # %% ../nbs/04_neighbors.ipynb #44d881fd
 _CONSTRAINTS = {
@@ -436,7 +453,7 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
 
     def _train(self, Z, seed):
         "The network trained on the rows of `Z`, what its solver did, and which solver it was"
-        n, d = Z.shape
+        (n, d), rows = Z.shape, Z
         solver = choose_solver(self.solver, d, self.hidden_layer_sizes, self.output_activation)
         check_memory(n, [d, *self.hidden_layer_sizes][-1], solver)
         network = self._new_network(d, n)
@@ -446,6 +463,7 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         start = [Z] if init == "neighbors" else []
         STARTS[init](network, *start, generator=generator)
         history = SOLVERS[solver](network, Z, **self._solver_options(solver, network.output.shape[0] - 1, seed))
+        if init != "random": tie_duplicates(network, rows)
         return network.eval().requires_grad_(False), history, solver
 
     def _solver_options(self, solver, width, seed):
@@ -466,16 +484,15 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        float between 0 and 1. A row counts if no other output answers louder than its own: duplicates do not harm each other.
+        float between 0 and 1. A row counts if the loudest output is its own, or that of a row with the same coordinates.
         """
         latent = self._latent(X)
         if len(latent) != self.n_samples_fit_:
             raise ValueError(f"score counts the training samples that are identified: pass the training table of {self.n_samples_fit_} "
                              f"rows; got {len(latent)}.")
-        latent = latent[torch.as_tensor(self.visible_indices_, device=latent.device)]
-        best = top_k(latent, self.network_.output, 1).logits[:, 0]
-        own = (latent * self.network_.W).sum(1) + self.network_.b
-        return float((own >= best - 1e-5 * (1 + best.abs())).float().mean())
+        Z = self.coordinates_.transform(X)[self.visible_indices_]
+        loudest = top_k(latent[self.visible_indices_], self.network_.output, 1).indices[:, 0].cpu().numpy()
+        return float((Z[loudest] == Z).all(axis=1).mean())
 
     def get_feature_names_out(self, input_features=None):
         "Names of the columns that `transform` gives"
