@@ -32,6 +32,13 @@ def add_cell(tree: Path, source: str, kind="code", first=False, **more):
     path.write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8")
 
 
+def page(tree: Path, source: str, kind="markdown"):
+    "The same, on a site of three pages, which is built in a moment"
+    for path in (tree / "nbs").rglob("*.ipynb"):
+        if path.name not in ("index.ipynb", "00_datasets.ipynb", "12_cli.ipynb"): path.unlink()
+    add_cell(tree, source, kind)
+
+
 ERROR = {"outputs": [{"output_type": "error", "ename": "E", "evalue": "", "traceback": []}]}
 
 
@@ -84,16 +91,16 @@ BREAKAGES = {
         lambda t: edit(t / "README.md", "Two commands", "2 commands"),
         "readme", "stale: README.md"),
     "broken link": (
-        lambda t: add_cell(t, "[gone](99_gone.ipynb)", kind="markdown"),
+        lambda t: page(t, "[gone](99_gone.ipynb)"),
         "docs_render", "the link 99_gone.ipynb leads nowhere"),
     "broken anchor": (
-        lambda t: add_cell(t, "[gone](00_datasets.ipynb#gone)", kind="markdown"),
+        lambda t: page(t, "[gone](00_datasets.ipynb#gone)"),
         "docs_render", "names no place"),
     "image without description": (
-        lambda t: add_cell(t, "![](index_files/x.png)", kind="markdown"),
+        lambda t: page(t, "![](index_files/x.png)"),
         "docs_render", "has no alt text"),
     "page that cannot be processed": (
-        lambda t: add_cell(t, "import no_such_module"),
+        lambda t: page(t, "import no_such_module", kind="code"),
         "docs_render", "no_such_module"),
     "renderer that loses callouts": (
         lambda t: edit(t / ".ci/docs.py", r"number\(callouts\((.*)\)\)\n", r"number(\1)\n"),
