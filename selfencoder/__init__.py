@@ -1,7 +1,7 @@
 """Nearest neighbours for tables, learned without labels and without preprocessing."""
 
 __version__ = "0.0.1"
-__all__ = ["SelfEncoder", "SelfEncoderClassifier", "SelfEncoderRegressor"]
+__all__ = ["SelfEncoder", "SelfEncoderClassifier", "SelfEncoderRegressor", "SelfEncoderGraph"]
 
 
 def __getattr__(name):

@@ -25,7 +25,7 @@ from .coordinates import TableCoordinates, as_table
 from .files import read_model, write_model
 from .network import (ACTIVATIONS, OUTPUT_ACTIVATIONS, SelfEncoderNetwork, start_neighbors, start_random,
                                  start_zero)
-from .search import distances, map_rows, top_k
+from .search import distances, identify_rows, latent_rows, top_k
 from .solvers import adam, lbfgs, newton
 
 # %% ../nbs/04_neighbors.ipynb #324f36a7
@@ -140,10 +140,9 @@ class _Queries:
         if getattr(table, "ndim", 2) == 2 and hasattr(table, "shape"): validate_data(self, table, reset=False, skip_check_array=True)
         return self._latent_of_coordinates(self.coordinates_.transform(table))
 
-    @torch.no_grad()
     def _latent_of_coordinates(self, Z):
-        parameter = self.network_.output
-        return map_rows(self.network_.latent, torch.as_tensor(Z, dtype=parameter.dtype, device=parameter.device))
+        output = self.network_.output
+        return latent_rows(self.network_, torch.as_tensor(Z, dtype=output.dtype, device=output.device))
 
     @torch.no_grad()
     def _nearest(self, latent, k):
@@ -159,7 +158,6 @@ class _Queries:
             raise ValueError(f"Expected n_neighbors between 1 and {most}, the number of samples that can be neighbours; got {k}.")
         return int(k)
 
-    @torch.no_grad()
     def identify_proba(self, X):
         """The paper's f(x): how probable it is that a row is each of the visible training samples.
 
@@ -167,10 +165,7 @@ class _Queries:
         -------
         ndarray of shape (n_queries, n_visible); column j belongs to training row `visible_indices_[j]`.
         """
-        latent = self._latent(X)
-        W, b = self.network_.output[:-1], self.network_.output[-1]
-        phi = (lambda u: u.softmax(1)) if self.network_.output_activation == "softmax" else torch.sigmoid
-        return map_rows(lambda h: phi(torch.addmm(b, h, W)), latent).cpu().numpy()
+        return identify_rows(self.network_, self._latent(X)).cpu().numpy()
 
     def transform(self, X):
         """The latent representation h^(L) of each row; the coordinates themselves if there is no hidden layer.
