@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LOSSES', 'BLOCK_BYTES', 'LOSS_EVERY', 'SLOPES', 'History', 'check_rows', 'Stack', 'loss_and_gradient', 'one_thread',
-           'adam_many', 'adam', 'lbfgs', 'whiten', 'newton']
+           'adam_many', 'adam', 'lbfgs', 'whiten', 'newton', 'bregman_bias']
 
 # %% ../nbs/03_solvers.ipynb #ac010188
 import math
@@ -591,3 +591,13 @@ def _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose
     steps = max(map(len, curves))
     loss_curve = [sum(curve[min(t, len(curve) - 1)] for curve in curves) for t in range(steps)]
     return theta, History(loss_curve, steps - 1, converged, list(range(steps)))
+
+# %% ../nbs/03_solvers.ipynb #57b52444
+@torch.no_grad()
+def bregman_bias(
+    network: SelfEncoderNetwork,  # trained with the penalty alpha
+    alpha: float,
+) -> SelfEncoderNetwork:
+    "Move the penalty of each output into its bias, so that the logits rank by a Bregman divergence"
+    network.output[-1] -= alpha / 2 * network.output[:-1].square().sum(0)
+    return network
