@@ -36,6 +36,8 @@ def run(notebook: Path, flags: set):
     skip = cells_to_skip(notebook, flags)
     nb = read_nb(notebook)
     kept = {c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip}
+    for c in nb.cells:
+        if c.cell_type == "code": c.outputs = []      # a cell that prints nothing any more must not keep what it printed once
     start, shell = time.time(), CaptureShell(notebook)
     try:
         with working_directory(notebook.parent):

@@ -53,14 +53,17 @@ def as_floats(
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf": return _finite(values.astype(np.float64), name)
     values = pd.Series(values)
     if _is_date(values.dtype):
-        _refuse(name, f"dates or durations ({values.dtype})",
+        _refuse(name, f"dates, durations or intervals ({values.dtype})",
                 "turn them into numbers first, such as days since a fixed date")
     if values.dtype.kind == "c": _refuse(name, "complex numbers", "pass the real and the imaginary part as two columns")
     if values.dtype.kind not in "biuf": _refuse_text(values, name)
     try:
-        return _finite(values.to_numpy(dtype=np.float64, na_value=np.nan), name)
-    except (TypeError, OverflowError) as error:
-        raise type(error)(f"Column {name!r} is not made of numbers: {error}.") from None
+        floats = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    except TypeError as error:
+        raise TypeError(f"Column {name!r} is not made of numbers: {error}.") from None
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"Column {name!r} is not made of numbers: {str(error).rstrip('.')}.") from None
+    return _finite(floats, name)
 
 # %% ../nbs/01_coordinates.ipynb #843ad2c7
 def _refuse_text(values, name):
