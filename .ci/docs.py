@@ -218,8 +218,8 @@ def render(page: Page, address: str, menu: list, pages: dict, host: str) -> str:
         "A link to a notebook or to this site's public address becomes a link to the page beside this one"
         target, hash_, anchor = link[1].partition("#")
         if target.startswith(host): target = target.removeprefix(host).lstrip("/") or "index.html"
-        elif re.match(r"\w+:", target) or not target.endswith(".ipynb"): return link[0]
-        else: target = pages.get(os.path.normpath(here / target), target)
+        else: target = pages.get(os.path.normpath(here / target))
+        if not target: return link[0]
         return f'href="{up}{target}{hash_}{anchor}"'
     return re.sub(r'href="([^"]*)"', local, page_html)
 
