@@ -53,9 +53,9 @@ def write_model(path, header: dict, arrays: dict):
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    metadata = {"format": FORMAT, "format_version": str(FORMAT_VERSION), "header": json.dumps(header, sort_keys=True),
-                "sha256": checksum(header, arrays)}
-    write_atomically(path, save(arrays, metadata=metadata))
+    said = {"format_version": FORMAT_VERSION, "header": header, "sha256": checksum(header, arrays)}
+    # one entry only: safetensors writes several in an order that changes from run to run
+    write_atomically(path, save(arrays, metadata={FORMAT: json.dumps(said, sort_keys=True)}))
 
 # %% ../nbs/03b_files.ipynb #c18de5e7
 def read_model(path) -> tuple[dict, dict]:
@@ -73,17 +73,17 @@ def read_model(path) -> tuple[dict, dict]:
 
 # %% ../nbs/03b_files.ipynb #c616192d
 def _checked_header(path, metadata, arrays):
-    if metadata.get("format") != FORMAT:
+    if FORMAT not in metadata:
         raise ValueError(f"{str(path)!r} is a safetensors file, but not one that selfencoder wrote.")
-    version = metadata.get("format_version", "")
-    if version.isdigit() and int(version) > FORMAT_VERSION:
-        raise ValueError(f"{str(path)!r} has format version {version}, this release reads up to {FORMAT_VERSION}: "
-                         "upgrade selfencoder to open it.")
     try:
-        header = json.loads(metadata["header"])
-        intact = checksum(header, arrays) == metadata["sha256"]
-    except (KeyError, ValueError):
+        said = json.loads(metadata[FORMAT])
+        version, header = said["format_version"], said["header"]
+        intact = version > FORMAT_VERSION or said["sha256"] == checksum(header, arrays)
+    except (KeyError, TypeError, ValueError):
         intact = False
     if not intact:
         raise ValueError(f"{str(path)!r} was changed after it was saved: its checksum does not match, save the model again.")
+    if version > FORMAT_VERSION:
+        raise ValueError(f"{str(path)!r} has format version {version}, this release reads up to {FORMAT_VERSION}: "
+                         "upgrade selfencoder to open it.")
     return header
