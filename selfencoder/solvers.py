@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from .network import ACTIVATIONS, SelfEncoderNetwork, check_option, cross_entropy, eq1_loss
+from .network import ACTIVATIONS, SelfEncoderNetwork, check_option
 
 # %% ../nbs/03_solvers.ipynb #98a4a946
 LOSSES = ("eq1", "cross_entropy")
@@ -77,7 +77,7 @@ def _softmax_block(U, own, columns, with_loss):
     torch.addcmul(r, U, (1 - R) / (1 + E), out=U)
     _set_own(U, columns, (-(E + R) / (1 + E))[..., 0])
     loss = E[..., 0].log1p() + _sum_log1p(r, 1) if with_loss else None
-    return loss, R[..., 0] <= 100
+    return loss, (R[..., 0] <= 100) & (E[..., 0] <= 1e30)
 
 
 def _cross_entropy_block(U, own, columns, with_loss):
@@ -89,18 +89,47 @@ def _cross_entropy_block(U, own, columns, with_loss):
     _set_own(U, columns, (-E / (1 + E))[..., 0])
     return E[..., 0].log1p() if with_loss else None, E[..., 0] <= 1e30
 
+# %% ../nbs/03_solvers.ipynb #b8c0338f
+def _eq1_rows(u, own, with_loss):
+    "Gradient and loss of Eq. 1 over a SoftMax for rows of logits of any size; `own` is the column of each row's own output"
+    top_value, top = u.max(1, keepdim=True)
+    right = top == own
+    rest = u.scatter(1, top, -math.inf)
+    second = rest.amax(1, keepdim=True)
+    e = rest.sub_(second).exp_()
+    S, delta = e.sum(1, keepdim=True), (second - top_value).exp()
+    D = 1 + S * delta
+    p = e * (delta / D)  # 0 at the top
+    r = (p / (1 - p)).scatter_(1, own, 0.0)
+    R = r.sum(1, keepdim=True)
+    via_top = torch.where(right, 0.0, 1 / (S * D))  # times e_k: p_k r_t, if the top one is wrong
+    own_p, own_e = p.gather(1, own), e.gather(1, own)
+    own_gradient = torch.where(right, -(S * delta + R) / D, own_p * (1 - R) - 1 - own_e * via_top)
+    gradient = (p * (1 - R)).add_(r).sub_(e * via_top)
+    gradient.scatter_(1, top, (2 - R) / D).scatter_(1, own, own_gradient)
+    if not with_loss:
+        return gradient, None
+    own_log_p = torch.where(right, 0.0, u.gather(1, own) - top_value) - D.log()
+    top_log_complement = torch.where(right, 0.0, S.log() + second - top_value - D.log())
+    return gradient, (r.log1p().sum(1, keepdim=True) - own_log_p - top_log_complement)[:, 0]
 
-def _exact_rows(U, loss, trusted, h, output, columns, criterion):
-    "Do again, by autograd on the stable `criterion`, the rows that are not trusted"
+
+def _cross_entropy_rows(u, own, with_loss):
+    "The same for plain cross-entropy"
+    log_p = F.log_softmax(u, 1)
+    gradient = log_p.exp()
+    gradient.scatter_add_(1, own, torch.full_like(own, -1, dtype=u.dtype))
+    return gradient, -log_p.gather(1, own)[:, 0] if with_loss else None
+
+
+def _exact_rows(U, loss, trusted, h, output, columns, exact):
+    "Do again, by the formula `exact`, the rows that are not trusted"
     for model in (~trusted).any(1).nonzero()[:, 0].tolist():
         rows = (~trusted[model]).nonzero()[:, 0]
-        targets = columns + rows if isinstance(columns, int) else columns[rows]
-        u = (h[model, rows] @ output[model]).requires_grad_()
-        with torch.enable_grad():
-            value = criterion(u, targets)
-            U[model, rows] = torch.autograd.grad(value, u)[0]
+        own = columns + rows if isinstance(columns, int) else columns[rows]
+        U[model, rows], value = exact(h[model, rows] @ output[model], own[:, None], loss is not None)
         if loss is not None:
-            loss[model, rows] = value.detach() / len(rows)  # only the sum is asked for
+            loss[model, rows] = value
 
 # %% ../nbs/03_solvers.ipynb #188f64cc
 def check_rows(network, Z):
@@ -141,14 +170,21 @@ class Stack:
         self.softmax = first.output_activation == "softmax"
         self.block = (_sigmoid_block if not self.softmax else
                       _softmax_block if loss == "eq1" else _cross_entropy_block)
-        self.criterion = eq1_loss if loss == "eq1" else cross_entropy
+        self.exact = _eq1_rows if loss == "eq1" else _cross_entropy_rows
         self.n = [len(Z) for Z in Zs]
         sizes = [first.n_features, *first.hidden_layer_sizes]
         self.shapes = [(sizes[-1] + 1, _multiple_of_16(max(self.n)))] + [(a + 1, b) for a, b in zip(sizes, sizes[1:])]
         length = _multiple_of_16(sum(a * b for a, b in self.shapes))
         zeros = first.output.detach().new_zeros
-        self.theta, self.x = zeros(len(networks), length), zeros(len(networks), max(self.n), sizes[0] + 1)
+        self.x = zeros(len(networks), max(self.n), sizes[0] + 1)
+        self._hold(zeros(len(networks), length))
         self._load(networks, Zs)
+
+    def _hold(self, theta):
+        "Keep the flat parameters, a gradient of the same shape, and views of both"
+        self.theta, self.gradient = theta, torch.zeros_like(theta)
+        self.output, *self.hidden = self.views(self.theta)
+        self.d_output, *self.d_hidden = self.views(self.gradient)
 
     def views(self, flat):
         "The output layer and the hidden layers (weights transposed, bias last) as views of flat vectors"
@@ -157,12 +193,11 @@ class Stack:
 
     @torch.no_grad()
     def _load(self, networks, Zs):
-        output, *hidden = self.views(self.theta)
-        output[:, -1] = -1e30  # a unit that is never on
+        self.output[:, -1] = -1e30  # a unit that is never on
         for i, (network, Z) in enumerate(zip(networks, Zs)):
             self.x[i, :len(Z), :-1], self.x[i, :len(Z), -1] = Z, 1.0
-            output[i, :, :len(Z)] = network.output
-            for mine, layer in zip(hidden, network.hidden):
+            self.output[i, :, :len(Z)] = network.output
+            for mine, layer in zip(self.hidden, network.hidden):
                 mine[i, :-1], mine[i, -1] = layer.weight.T, layer.bias
 
     @torch.no_grad()
@@ -176,7 +211,8 @@ class Stack:
 
     def keep(self, positions):
         "Go on with the models at `positions` only"
-        self.theta, self.x, self.n = self.theta[positions], self.x[positions], [self.n[p] for p in positions]
+        self._hold(self.theta[positions])
+        self.x, self.n = self.x[positions], [self.n[p] for p in positions]
 
 # %% ../nbs/03_solvers.ipynb #df546fbc
 SLOPES = {"relu": lambda h: h > 0, "tanh": lambda h: 1 - h * h, "logistic": lambda h: h * (1 - h),
@@ -186,20 +222,19 @@ SLOPES = {"relu": lambda h: h > 0, "tanh": lambda h: 1 - h * h, "logistic": lamb
 def _forward(stack, x):
     "The rows at every layer, each with the column of ones that carries the bias"
     layers, ones = [x], x[..., -1:]
-    for A in stack.views(stack.theta)[1:]:
+    for A in stack.hidden:
         h = ACTIVATIONS[stack.activation](torch.bmm(layers[-1], A))
         layers.append(torch.cat([h * ones, ones], 2))  # rows of padding stay zero
     return layers
 
 
-def _backward(stack, layers, dh, gradient):
-    "Fill the hidden part of `gradient`, from the gradient `dh` of the last hidden layer"
-    weights, gradients = stack.views(stack.theta)[1:], stack.views(gradient)[1:]
-    for layer in reversed(range(len(weights))):
+def _backward(stack, layers, dh):
+    "The gradient of the hidden layers, from the gradient `dh` of the last one"
+    for layer in reversed(range(len(stack.hidden))):
         du = dh * SLOPES[stack.activation](layers[layer + 1][..., :-1])
-        gradients[layer].copy_(torch.bmm(layers[layer].mT, du))
+        stack.d_hidden[layer].copy_(torch.bmm(layers[layer].mT, du))
         if layer:
-            dh = torch.bmm(du, weights[layer][:, :-1].mT)
+            dh = torch.bmm(du, stack.hidden[layer][:, :-1].mT)
 
 # %% ../nbs/03_solvers.ipynb #52af3d0b
 def _blocks(stack, rows):
@@ -215,41 +250,40 @@ def _blocks(stack, rows):
 
 @torch.no_grad()
 def loss_and_gradient(
-    stack: Stack,
-    gradient: torch.Tensor,  # of the shape of stack.theta, filled in place
+    stack: Stack,  # its `gradient` is filled
     rows: torch.Tensor | None = None,  # indices of some rows; all of them if None
     with_loss: bool = True,
 ):
-    "Fill `gradient` with that of the objective over the rows; the objective of each model, if wanted"
+    "The gradient of the objective over the rows, in `stack.gradient`; returns the objective of each model, if wanted"
     x = stack.x if rows is None else stack.x[:, rows]
     layers = _forward(stack, x)
-    h, output, d_output = layers[-1], stack.views(stack.theta)[0], stack.views(gradient)[0]
+    h, output, d_output = layers[-1], stack.output, stack.d_output
     own = (h * (output[..., :h.shape[1]] if rows is None else output[..., rows]).mT).sum(-1)
-    dh = torch.empty_like(h[..., :-1]) if len(layers) > 1 else None
+    dh = h.new_empty(len(h), h.shape[2] - 1, h.shape[1]) if stack.hidden else None  # transposed: a faster product
     total = torch.zeros(len(h), dtype=torch.float64) if with_loss else None
     for m, r in _blocks(stack, h.shape[1]):
         columns = r.start if rows is None else rows[r]
         U = torch.baddbmm(-own[m, r, None], h[m, r], output[m]) if stack.softmax else torch.bmm(h[m, r], output[m])
         loss, trusted = stack.block(U, own[m, r], columns, with_loss)
         if trusted is not None and not trusted.all():
-            _exact_rows(U, loss, trusted, h[m, r], output[m], columns, stack.criterion)
+            _exact_rows(U, loss, trusted, h[m, r], output[m], columns, stack.exact)
         torch.baddbmm(d_output[m], h[m, r].mT, U, beta=float(r.start > 0), out=d_output[m])
         if dh is not None:
-            torch.bmm(U, output[m, :-1].mT, out=dh[m, r])
+            dh[m, :, r] = torch.bmm(output[m, :-1], U.mT)
         if with_loss:
             total[m] += (loss * x[m, r, -1]).sum(1).cpu()
     if dh is not None:
-        _backward(stack, layers, dh, gradient)
-    _add_penalty(stack, output, d_output, total, h.shape[1] / stack.x.shape[1])
+        _backward(stack, layers, dh.mT)
+    _add_penalty(stack, total, h.shape[1] / stack.x.shape[1])
     return total
 
 
-def _add_penalty(stack, output, d_output, total, share):
+def _add_penalty(stack, total, share):
     "A part of the rows carries the same part of the penalty"
     if stack.alpha:
-        d_output[:, :-1].add_(output[:, :-1], alpha=share * stack.alpha)
+        stack.d_output[:, :-1].add_(stack.output[:, :-1], alpha=share * stack.alpha)
     if stack.alpha and total is not None:
-        total += share * stack.alpha / 2 * output[:, :-1].square().sum((1, 2)).cpu()
+        total += share * stack.alpha / 2 * stack.output[:, :-1].square().sum((1, 2)).cpu()
 
 # %% ../nbs/03_solvers.ipynb #4cb2da71
 @contextmanager
@@ -304,27 +338,31 @@ class _Watch:
         return go_on
 
 
-def _adam(stack, rates, decay, max_iter, tol, patience, batch_size, random_state, verbose):
+def _adam(stack, rates, decay, max_iter, tol, patience, batch_size, random_state, verbose, look_every=LOSS_EVERY, callback=None):
     "Train all the models of the stack; the watch with their histories and best weights"
     watch, step, rows = _Watch(stack, tol, patience), 0, stack.x.shape[1]
     generator, full = torch.Generator().manual_seed(random_state), batch_size is None or batch_size >= rows
-    state = [torch.zeros_like(stack.theta) for _ in range(3)]  # gradient, mean, square
+    state = [torch.zeros_like(stack.theta) for _ in range(2)]  # mean and square
     rate = torch.tensor(rates, dtype=stack.theta.dtype, device=stack.theta.device)[:, None]
     for epoch in tqdm(range(max_iter + 1), desc="adam", disable=not verbose, leave=False):
-        look = epoch % LOSS_EVERY == 0 or epoch == max_iter
-        losses = loss_and_gradient(stack, state[0], with_loss=look) if full or look else None
+        look = epoch % look_every == 0 or epoch == max_iter
+        losses = loss_and_gradient(stack, with_loss=look) if full or look else None
         if look:
+            if callback is not None:
+                callback(epoch, {i: stack.theta[position] for position, i in enumerate(watch.alive)})
             go_on = watch.look(epoch, losses)
             if not go_on or epoch == max_iter:
                 break
             if len(go_on) < len(stack.n):
+                gradient = stack.gradient[go_on]
                 stack.keep(go_on)
+                stack.gradient.copy_(gradient)
                 state, rate = [part[go_on] for part in state], rate[go_on]
         for batch in [None] if full else torch.randperm(rows, generator=generator).split(batch_size):
             if not full:
-                loss_and_gradient(stack, state[0], batch, with_loss=False)
+                loss_and_gradient(stack, batch, with_loss=False)
             step += 1
-            _adam_step(stack.theta, *state, rate, step)
+            _adam_step(stack.theta, stack.gradient, *state, rate, step)
         rate = rate * decay
     return watch
 
@@ -355,6 +393,8 @@ def adam_many(
     block_bytes: int = BLOCK_BYTES,  # temporary memory
     random_state: int = 0,  # seed for the order of the rows in mini-batches
     verbose: int = 0,  # 1 for a progress bar
+    look_every: int = LOSS_EVERY,  # epochs between two looks at the loss
+    callback=None,  # called as callback(epoch) at each look, when the networks that still train hold their present weights
 ) -> list:  # of History
     "Train many self-encoders of one architecture in one batched computation"
     _check_at_least(1, max_iter=max_iter, n_iter_no_change=n_iter_no_change, batch_size=batch_size or 1)
@@ -365,8 +405,13 @@ def adam_many(
         raise ValueError("mini-batches need tables of one length; use batch_size=None for tables of several lengths.")
     with one_thread():
         stack = Stack(networks, Zs, loss, alpha, block_bytes)
+        def show(epoch, weights):
+            for i, theta in weights.items():
+                stack.store(theta, networks[i])
+            callback(epoch)
+
         watch = _adam(stack, learning_rates, learning_rate_decay, max_iter, tol, n_iter_no_change, batch_size,
-                      random_state, verbose)
+                      random_state, verbose, look_every, callback and show)
         for theta, network in zip(watch.best, networks):
             stack.store(theta, network)
     if not all(history.converged for history in watch.histories):
@@ -399,11 +444,11 @@ def _direction(gradient, pairs):
     return q.neg_()
 
 
-def _line_search(stack, start, direction, value, slope, step, gradient):
+def _line_search(stack, start, direction, value, slope, step):
     "Shorten `step` until the objective falls enough: the step taken and the new value; None if it never does"
     for _ in range(20):
         torch.add(start, direction, alpha=step, out=stack.theta[0])
-        new = loss_and_gradient(stack, gradient).item() / stack.n[0]
+        new = loss_and_gradient(stack).item() / stack.n[0]
         if new <= value + 1e-4 * step * slope:
             return step, new
         # the minimum of the parabola through what is known, kept within reason
@@ -414,22 +459,21 @@ def _line_search(stack, start, direction, value, slope, step, gradient):
 
 
 def _lbfgs(stack, max_iter, tol, verbose, memory=10):
-    gradient, new_gradient = torch.zeros_like(stack.theta), torch.zeros_like(stack.theta)
-    value, pairs = loss_and_gradient(stack, gradient).item() / stack.n[0], []
+    value, pairs = loss_and_gradient(stack).item() / stack.n[0], []
     history = History([value], epochs=[0])
     for iteration in tqdm(range(1, max_iter + 1), desc="lbfgs", disable=not verbose, leave=False):
-        direction = _direction(gradient[0], pairs)
-        slope = torch.dot(gradient[0], direction).item() / stack.n[0]
+        gradient = stack.gradient[0].clone()
+        direction = _direction(gradient, pairs)
+        slope = torch.dot(gradient, direction).item() / stack.n[0]
         step = 1.0 if pairs else min(1.0, math.sqrt(stack.n[0]) / max(direction.norm().item(), 1e-30))
-        found = _line_search(stack, stack.theta[0].clone(), direction, value, slope, step, new_gradient)
+        found = _line_search(stack, stack.theta[0].clone(), direction, value, slope, step)
         if found is None:  # nothing lower can be told apart in this precision
             history.converged = True
             break
-        fall, s, y = value - found[1], direction.mul_(found[0]), new_gradient[0] - gradient[0]
+        fall, s, y = value - found[1], direction.mul_(found[0]), stack.gradient[0] - gradient
         value, sy = found[1], torch.dot(s, y).item()
         if sy > 1e-10 * torch.dot(y, y).item():
             pairs = pairs[1 - memory:] + [(s, y, sy)]
-        gradient, new_gradient = new_gradient, gradient
         history.loss_curve.append(value)
         history.epochs.append(iteration)
         history.n_iter, history.converged = iteration, fall <= tol * max(value, 1e-3)
