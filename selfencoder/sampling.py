@@ -83,11 +83,11 @@ def start_gaussian(
 def block_sizes(
     n: int,                      # rows
     n_negatives: int,            # other outputs that a row is compared with in a step
-    batch_size: int|None = None,  # rows per step; None: 256, or fewer if there are few negatives
+    batch_size: int|None = None,  # rows per step; None: an eighth of the negatives, at most 256
 ) -> tuple[int, int, int]:
     "Number of blocks K, rows per block B, and other blocks per step r"
     n_negatives = min(n_negatives, n - 1)
-    size = min(batch_size or 256, (n_negatives + 1 + 1) // 2, n)
+    size = min(batch_size or max(1, min(256, (n_negatives + 1) // 8)), (n_negatives + 2) // 2, n)
     K = -(-n // size)
     B = -(-n // K)
     return K, B, min(K - 1, max(1, round((n_negatives + 1) / B) - 1))
