@@ -167,15 +167,6 @@ class _Queries:
         """
         return identify_rows(self.network_, self._latent(X)).cpu().numpy()
 
-    def transform(self, X):
-        """The latent representation h^(L) of each row; the coordinates themselves if there is no hidden layer.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, d_L)
-        """
-        return self._latent(X).double().cpu().numpy()
-
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         """Find the training rows that the network takes each row of `X` for.
 
@@ -466,6 +457,8 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         if solver == "adam":
             options |= {"learning_rate_init": self.learning_rate_init, "learning_rate_decay": self.learning_rate_decay,
                         "n_iter_no_change": self.n_iter_no_change, "batch_size": self.batch_size, "random_state": seed}
+        if solver == "newton":   # raw features have no scale of their own: there the penalty takes that of the data
+            options["metric"] = "covariance" if self.invariance is None else "identity"
         return {name: value for name, value in options.items() if value is not None}
 
     @torch.no_grad()
@@ -488,6 +481,15 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         Z = self.coordinates_.transform(X)[self.visible_indices_]
         loudest = top_k(latent[self.visible_indices_], self.network_.output, 1).indices[:, 0].cpu().numpy()
         return float((Z[loudest] == Z).all(axis=1).mean())
+
+    def transform(self, X):
+        """The latent representation h^(L) of each row; the coordinates themselves if there is no hidden layer.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, d_L)
+        """
+        return self._latent(X).double().cpu().numpy()
 
     def get_feature_names_out(self, input_features=None):
         "Names of the columns that `transform` gives"

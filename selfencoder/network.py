@@ -95,6 +95,20 @@ class SelfEncoderNetwork(nn.Module):
 
     forward = identify_proba
 
+    def __getstate__(self):
+        "Plain values and arrays: what safe persistence such as skops can look into, and any device can open"
+        state = {name: getattr(self, name) for name in
+                 ("n_features", "n_outputs", "hidden_layer_sizes", "activation", "output_activation", "training")}
+        return state | {"dtype": str(self.output.dtype).removeprefix("torch."), "requires_grad": self.output.requires_grad,
+                        "arrays": {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()}}
+
+    def __setstate__(self, state):
+        state = dict(state)
+        arrays, training, requires_grad = (state.pop(name) for name in ("arrays", "training", "requires_grad"))
+        self.__init__(**state | {"dtype": getattr(torch, state["dtype"])})
+        self.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
+        self.train(training).requires_grad_(requires_grad)
+
 # %% ../nbs/02_network.ipynb #9322f729
 def log1mexp(
     x: torch.Tensor,  # at most 0
