@@ -136,7 +136,7 @@ def eq1_loss(
     check_option("output_activation", output_activation, OUTPUT_ACTIVATIONS)
     own = targets[:, None]
     if output_activation == "sigmoid":
-        return F.softplus(logits.scatter(1, own, -logits.gather(1, own))).sum()
+        return F.softplus(logits.scatter(1, own, -logits.gather(1, own)), threshold=40).sum()
     others = _log_complement(logits).scatter(1, own, 0.0)
     return -F.log_softmax(logits, 1).gather(1, own).sum() - others.sum()
 
