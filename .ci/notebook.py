@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import jupytext
@@ -31,6 +32,11 @@ def cells_to_skip(notebook: Path, flags: set) -> set:
         or flags & c.directives_.keys())}
 
 
+def plain_warning(message, category, *_):
+    "A warning as a reader should see it: without the path of the file on this machine"
+    return f"{category.__name__}: {message}\n"
+
+
 def run(notebook: Path, flags: set):
     "Execute `notebook` and save its outputs; a failing cell stops it and leaves the file as it was"
     skip = cells_to_skip(notebook, flags)
@@ -38,6 +44,7 @@ def run(notebook: Path, flags: set):
     kept = {c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip}
     for c in nb.cells:
         if c.cell_type == "code": c.outputs = []      # a cell that prints nothing any more must not keep what it printed once
+    warnings.formatwarning = plain_warning
     start, shell = time.time(), CaptureShell(notebook)
     try:
         with working_directory(notebook.parent):
