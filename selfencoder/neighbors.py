@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['NEWTON_WIDTH', 'COPIES', 'SOLVERS', 'STARTS', 'choose_device', 'choose_dtype', 'choose_solver', 'available_memory',
-           'check_memory', 'draw_visible', 'tie_duplicates', 'SelfEncoder', 'SelfEncoderClassifier',
-           'SelfEncoderRegressor', 'SelfEncoderGraph']
+           'check_memory', 'tie_duplicates', 'SelfEncoder', 'SelfEncoderClassifier', 'SelfEncoderRegressor',
+           'SelfEncoderGraph']
 
 # %% ../nbs/04_neighbors.ipynb #38b9c8d8
 import json
+import os
 from numbers import Integral, Real
 from pathlib import Path
 
@@ -25,15 +26,19 @@ from .coordinates import TableCoordinates, as_table
 from .files import read_model, write_model
 from .network import (ACTIVATIONS, OUTPUT_ACTIVATIONS, SelfEncoderNetwork, start_neighbors, start_random,
                                  start_zero)
+from .sampling import draw_visible, sampled, start_gaussian
 from .search import distances, identify_rows, latent_rows, top_k
 from .solvers import adam, lbfgs, newton
 
 # %% ../nbs/04_neighbors.ipynb #324f36a7
 def choose_device(device: str) -> torch.device:
     "The device that `device` names; `'auto'` is a GPU if there is one"
-    if device != "auto": return torch.device(device)
-    if torch.cuda.is_available(): return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError):   # torch's own messages run over many lines
+        raise ValueError(f"device={device!r} is not available here: pass 'auto', 'cpu', or a device that torch finds.") from None
 
 # %% ../nbs/04_neighbors.ipynb #d1af6e1a
 def choose_dtype(hidden_layer_sizes, device: torch.device) -> torch.dtype:
@@ -69,7 +74,7 @@ def available_memory() -> float:
         return float("inf")
 
 # %% ../nbs/04_neighbors.ipynb #644f7ef5
-COPIES = {"adam": 6, "lbfgs": 26, "newton": 6}   # arrays of the size of the output layer that a solver holds at once
+COPIES = {"adam": 6, "lbfgs": 26, "newton": 6, "sampled": 5}   # arrays of the size of the output layer that a solver holds at once
 
 
 def check_memory(n_outputs: int, width: int, solver: str):
@@ -83,12 +88,6 @@ def check_memory(n_outputs: int, width: int, solver: str):
 # %% ../nbs/04_neighbors.ipynb #79868e20
 SOLVERS = {"adam": adam, "lbfgs": lbfgs, "newton": newton}
 STARTS = {"random": start_random, "zero": start_zero, "neighbors": start_neighbors}
-
-
-def draw_visible(n_rows: int, n_visible: int|None, random_state: np.random.RandomState) -> np.ndarray:
-    "The rows that become outputs: all, or `n_visible` drawn without replacement, in the order of the table"
-    if n_visible is None or n_visible >= n_rows: return np.arange(n_rows)
-    return np.sort(random_state.choice(n_rows, n_visible, replace=False))
 
 # %% ../nbs/04_neighbors.ipynb #1a7aa45f
 @torch.no_grad()
@@ -118,8 +117,9 @@ _CONSTRAINTS = {
     "init": [StrOptions({"auto", *STARTS})],
     "alpha": [Interval(Real, 0, None, closed="left")],
     "n_visible": [Interval(Integral, 2, None, closed="left"), None],
-    "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
-    "learning_rate_decay": [Interval(Real, 0, 1, closed="right")],
+    "n_negatives": [Interval(Integral, 1, None, closed="left"), None],
+    "learning_rate_init": [Interval(Real, 0, None, closed="neither"), None],
+    "learning_rate_decay": [Interval(Real, 0, 1, closed="right"), None],
     "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0, None, closed="left"), None],
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
@@ -127,6 +127,7 @@ _CONSTRAINTS = {
     "device": [str],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
+    "checkpoint": [str, os.PathLike, None],
 }
 
 # %% ../nbs/04_neighbors.ipynb #ee3c3e6a
@@ -313,8 +314,10 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         alpha * d / 2 * |w_i|^2 for each output i, with d the number of coordinates. 0 is the paper's.
     n_visible : int or None, default=None
         The paper's sampling: that many rows, drawn at random, are the outputs. None: every row.
-    learning_rate_init, learning_rate_decay : float, default=0.05, 0.995
-        Adam's first learning rate, and its factor per epoch.
+    n_negatives : int or None, default=None
+        For many rows: every row stays an output, but is compared with about that many others per step. None: with all.
+    learning_rate_init, learning_rate_decay : float or None, default=None
+        Adam's first learning rate and its factor per epoch; None leaves both to the solver (Adam: 0.05 and 0.995).
     max_iter, tol, n_iter_no_change : default=None
         When to stop; None leaves it to the solver.
     batch_size : int or None, default=None
@@ -327,6 +330,8 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         Seed of every random choice.
     verbose : int, default=0
         1 shows a progress bar.
+    checkpoint : path or None, default=None
+        With `n_negatives`: a file that a long fit writes now and then, and that the same fit resumes from after a crash.
 
     Attributes
     ----------
@@ -361,9 +366,9 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
     _parameter_constraints = _CONSTRAINTS
 
     def __init__(self, n_neighbors=5, *, hidden_layer_sizes=(), activation="relu", output_activation="softmax", invariance="scale",
-                 solver="auto", init="auto", alpha=0.03, n_visible=None, learning_rate_init=0.05, learning_rate_decay=0.995,
-                 max_iter=None, tol=None, n_iter_no_change=None, batch_size=None, categorical_features="from_dtype", device="auto",
-                 random_state=None, verbose=0):
+                 solver="auto", init="auto", alpha=0.03, n_visible=None, n_negatives=None, learning_rate_init=None,
+                 learning_rate_decay=None, max_iter=None, tol=None, n_iter_no_change=None, batch_size=None,
+                 categorical_features="from_dtype", device="auto", random_state=None, verbose=0, checkpoint=None):
         self.n_neighbors = n_neighbors
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -373,6 +378,7 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         self.init = init
         self.alpha = alpha
         self.n_visible = n_visible
+        self.n_negatives = n_negatives
         self.learning_rate_init = learning_rate_init
         self.learning_rate_decay = learning_rate_decay
         self.max_iter = max_iter
@@ -383,6 +389,7 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -406,13 +413,13 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         self._fit_table(X)
         return self
 
-    def _fit_table(self, X):
+    def _fit_table(self, X, stratify=None):
         random_state = check_random_state(self.random_state)
         seed = int(random_state.randint(2**31 - 1))
         coordinates = TableCoordinates(self.invariance, self.categorical_features).fit(X)
         Z = coordinates.transform(X)
         self._check_coordinates(Z)
-        visible = draw_visible(len(Z), self.n_visible, random_state)
+        visible = draw_visible(len(Z), self.n_visible, random_state, stratify)
         network, history, solver = self._train(Z[visible], seed)
         # everything that can fail is behind us: from here on the estimator changes
         self._set_coordinates(coordinates)
@@ -439,24 +446,30 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
 
     def _train(self, Z, seed):
         "The network trained on the rows of `Z`, what its solver did, and which solver it was"
-        (n, d), rows = Z.shape, Z
-        solver = choose_solver(self.solver, d, self.hidden_layer_sizes, self.output_activation)
+        n, d = Z.shape
+        solver = "sampled" if self.n_negatives else choose_solver(self.solver, d, self.hidden_layer_sizes, self.output_activation)
         check_memory(n, [d, *self.hidden_layer_sizes][-1], solver)
         network = self._new_network(d, n)
-        Z = torch.as_tensor(Z, dtype=network.output.dtype, device=network.output.device)
-        generator = torch.Generator().manual_seed(seed)
-        init = self.init if self.init != "auto" else "zero"
-        start = [Z] if init == "neighbors" else []
-        STARTS[init](network, *start, generator=generator)
-        history = SOLVERS[solver](network, Z, **self._solver_options(solver, network.output.shape[0] - 1, seed))
-        if init != "random": tie_duplicates(network, rows)
+        rows = torch.as_tensor(Z, dtype=network.output.dtype, device=network.output.device)
+        options = self._solver_options(solver, network.output.shape[0] - 1, seed)
+        if solver == "sampled":
+            history = sampled(start_gaussian(network, rows, options["alpha"]), rows, n_negatives=self.n_negatives, **options)
+        else:
+            self._start(network, rows, torch.Generator().manual_seed(seed))
+            history = SOLVERS[solver](network, rows, **options)
+        if self.init != "random": tie_duplicates(network, Z)
         return network.eval().requires_grad_(False), history, solver
+
+    def _start(self, network, rows, generator):
+        init = "zero" if self.init == "auto" else self.init
+        STARTS[init](network, *([rows] if init == "neighbors" else []), generator=generator)
 
     def _solver_options(self, solver, width, seed):
         options = {"alpha": self.alpha * width, "max_iter": self.max_iter, "tol": self.tol, "verbose": int(self.verbose)}
-        if solver == "adam":
+        if solver in ("adam", "sampled"):
             options |= {"learning_rate_init": self.learning_rate_init, "learning_rate_decay": self.learning_rate_decay,
                         "n_iter_no_change": self.n_iter_no_change, "batch_size": self.batch_size, "random_state": seed}
+        if solver == "sampled": options["checkpoint"] = self.checkpoint
         if solver == "newton":   # raw features have no scale of their own: there the penalty takes that of the data
             options["metric"] = "covariance" if self.invariance is None else "identity"
         return {name: value for name, value in options.items() if value is not None}
@@ -502,18 +515,21 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
 class _Supervised(SelfEncoder):
     "What classifier and regressor share"
 
-    _parameter_constraints = {**_CONSTRAINTS, "weights": [StrOptions({"uniform", "probability"})]}
+    _parameter_constraints = {**_CONSTRAINTS, "weights": [StrOptions({"uniform", "probability"})], "stratify": ["boolean"]}
 
-    def __init__(self, n_neighbors=5, *, weights="uniform", hidden_layer_sizes=(), activation="relu", output_activation="softmax",
-                 invariance="scale", solver="auto", init="auto", alpha=0.03, n_visible=None, learning_rate_init=0.05,
-                 learning_rate_decay=0.995, max_iter=None, tol=None, n_iter_no_change=None, batch_size=None,
-                 categorical_features="from_dtype", device="auto", random_state=None, verbose=0):
+    def __init__(self, n_neighbors=5, *, weights="uniform", stratify=False, hidden_layer_sizes=(), activation="relu",
+                 output_activation="softmax", invariance="scale", solver="auto", init="auto", alpha=0.03, n_visible=None,
+                 n_negatives=None, learning_rate_init=None, learning_rate_decay=None, max_iter=None, tol=None,
+                 n_iter_no_change=None, batch_size=None, categorical_features="from_dtype", device="auto", random_state=None,
+                 verbose=0, checkpoint=None):
         super().__init__(n_neighbors, hidden_layer_sizes=hidden_layer_sizes, activation=activation,
                          output_activation=output_activation, invariance=invariance, solver=solver, init=init, alpha=alpha,
-                         n_visible=n_visible, learning_rate_init=learning_rate_init, learning_rate_decay=learning_rate_decay,
-                         max_iter=max_iter, tol=tol, n_iter_no_change=n_iter_no_change, batch_size=batch_size,
-                         categorical_features=categorical_features, device=device, random_state=random_state, verbose=verbose)
+                         n_visible=n_visible, n_negatives=n_negatives, learning_rate_init=learning_rate_init,
+                         learning_rate_decay=learning_rate_decay, max_iter=max_iter, tol=tol, n_iter_no_change=n_iter_no_change,
+                         batch_size=batch_size, categorical_features=categorical_features, device=device,
+                         random_state=random_state, verbose=verbose, checkpoint=checkpoint)
         self.weights = weights
+        self.stratify = stratify
 
     def _check_fit(self, X, y):
         self._validate_params()
@@ -536,6 +552,8 @@ def _document(task: str, attribute: str) -> str:
     text = SelfEncoder.__doc__.replace("Nearest neighbours learned by", f"{task} neighbours learned by", 1)
     text = text.replace("    hidden_layer_sizes :", """    weights : {"uniform", "probability"}, default="uniform"
         One vote for each neighbour, or as many as the probability that it is the row.
+    stratify : bool, default=False
+        With `n_visible`: draw the visible rows so that they keep the distribution of y.
     hidden_layer_sizes :""", 1)
     text = text.replace("    n_samples_fit_ :", f"{attribute}    n_samples_fit_ :", 1)
     return text[: text.index("    Examples")].rstrip() + "\n    "
@@ -550,7 +568,7 @@ class SelfEncoderClassifier(ClassifierMixin, _Supervised):
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        self._fit_table(X)
+        self._fit_table(X, codes if self.stratify else None)
         self.classes_, self._codes = classes, codes[self.visible_indices_]
         return self
 
@@ -590,7 +608,7 @@ class SelfEncoderRegressor(RegressorMixin, _Supervised):
         self._check_fit(X, y)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         if y.ndim == 2 and y.shape[1] == 1: y = column_or_1d(y, warn=True)
-        self._fit_table(X)
+        self._fit_table(X, y.reshape(len(y), -1)[:, 0] if self.stratify else None)
         self._targets = y[self.visible_indices_]
         return self
 
