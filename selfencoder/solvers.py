@@ -331,7 +331,7 @@ class _Watch:
                 self.best[i] = self.stack.theta[position]
             if loss / n < lowest - self.tol:
                 self.improved[i] = epoch
-            history.converged = epoch - self.improved[i] >= self.patience
+            history.converged = math.isfinite(loss) and epoch - self.improved[i] >= self.patience
             if not history.converged:
                 go_on.append(position)
         self.alive = [self.alive[position] for position in go_on]
@@ -606,15 +606,15 @@ def newton(
         raise ValueError("newton needs alpha > 0 or smoothing in (0, 0.5), because without them most of the regressions "
                          f"have no finite optimum; got alpha={alpha} and smoothing={smoothing}.")
     _check_at_least(1, max_iter=max_iter)
-    Z = check_rows(network, Z)
+    Z = check_rows(network, Z).cpu()  # many small systems, in double precision at both ends: work for a CPU
     with one_thread(), torch.no_grad():
         mean, T = whiten(Z)
         if metric == "identity":
-            T = torch.eye(len(mean), dtype=T.dtype, device=T.device)
+            T = torch.eye(len(mean), dtype=T.dtype)
         X = F.pad(((Z.double() - mean) @ T).to(Z.dtype), (0, 1), value=1.0)
         theta, history = _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose)
         W = T @ theta[:-1].double()
-        network.output[:-1], network.output[-1] = W, theta[-1].double() - mean @ W
+        network.output.copy_(torch.vstack([W, theta[-1].double() - mean @ W]).to(Z.dtype))
     if not history.converged:
         _warn("newton", max_iter)
     return history
@@ -627,7 +627,7 @@ def _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose
     Q = X[:, upper[0]] * X[:, upper[1]]
     width = max(16, min(n, block_bytes // (k * k * X.element_size())))
     rows = max(16, block_bytes // (width * X.element_size()) // 16 * 16)
-    theta, curves, converged = torch.empty(k, n, dtype=X.dtype, device=X.device), [], True
+    theta, curves, converged = X.new_empty(k, n), [], True
     for outputs in tqdm(torch.arange(n).split(width), desc="newton", disable=not verbose, leave=False):
         theta[:, outputs], curve, done = _newton(X, Q, outputs, alpha, smoothing, max_iter, tol, rows)
         curves.append([values.double().sum().item() / n for values in curve])
