@@ -9,13 +9,16 @@ READY := $(VENV)/.ready
 PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 
 .DEFAULT_GOAL := help
-.PHONY: help run test docs sync test-checks clean
+.PHONY: help run reproduce test docs sync test-checks clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
-run: $(READY) ## do the main job: the paper's datasets, read from the package and counted
-	@$(BIN)/selfencoder reproduce
+run: $(READY) ## do the main job at a small budget: every paper model on every dataset, next to the paper's figures
+	@$(BIN)/selfencoder reproduce --quick --jobs $(JOBS)
+
+reproduce: $(READY) ## make the full tables of the paper, up to two hours
+	@$(BIN)/selfencoder reproduce --jobs $(JOBS)
 
 test: $(READY) ## run every check that continuous integration runs
 	@$(BIN)/python .ci/checks.py --jobs $(JOBS)

@@ -247,7 +247,9 @@ class _Files:
         kind = kinds.get(header["estimator"])
         if kind is None or not issubclass(kind, cls):
             raise ValueError(f"{str(path)!r} holds a {header['estimator']}: open it with {header['estimator']}.load.")
-        self = kind(**header["parameters"])
+        parameters = header["parameters"]
+        parameters["hidden_layer_sizes"] = tuple(parameters["hidden_layer_sizes"])   # JSON has no tuples
+        self = kind(**parameters)
         self._set_coordinates(TableCoordinates.from_state(header["coordinates"], _with_prefix(arrays, "coordinates.")))
         weights = _with_prefix(arrays, "network.")
         self.network_ = self._new_network(*_sizes(weights))
