@@ -356,6 +356,9 @@ def plot_growth(results: dict, ax=None):
     for name, (colour, marker, label) in styles.items():
         points = [(case["n"], case["turns"][name]["cpu"]) for case in results["growth"]["cases"] if name in case["turns"]]
         ax.loglog(*zip(*points), marker=marker, color=colour, label=label)
+    sizes = [case["n"] for case in results["growth"]["cases"]]
+    ax.set_xticks(sizes, [f"{n}" for n in sizes])
+    ax.set_xticks([], minor=True)
     ax.set(xlabel="rows n", ylabel="processor seconds per epoch")
     ax.legend(frameon=False)
     return ax
@@ -375,7 +378,7 @@ def plot_ratios(results: dict, ax=None):
             ax.plot([goal, goal], [position - 0.45, position + 0.45], color="#D55E00", lw=2)
     ax.set_yticks(range(len(lines)), [label for label, *_ in reversed(lines)], fontsize=6)
     ax.set(xscale="log", xlabel="times longer than selfencoder (line: our goal)")
-    ax.margins(x=0.12)
+    ax.margins(x=0.12, y=0.01)
     return ax
 
 
