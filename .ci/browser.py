@@ -17,11 +17,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 SECONDS = 60   # for one answer: a busy machine is no failure
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Delete": 46}
+KEYS = {"Tab": 9, "Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Delete": 46}
 # No sandbox: a container's root may not make one, and only our own pages are opened.
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
            "--window-size=1200,1000", "--remote-debugging-pipe"]
+# The ratio of luminances as WCAG defines it; 4.5 is its minimum for text.
+CONTRAST = """selector => {
+  const luminance = color => color.match(/[\\d.]+/g).slice(0, 3).map(v => color.startsWith("color(") ? +v : v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = e => {
+    for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)/.test(c)) return c; }
+    return "rgb(255, 255, 255)";
+  };
+  const ratios = [...document.querySelectorAll(selector)].filter(e => e.checkVisibility()).map(e => {
+    const [dim, bright] = [getComputedStyle(e).color, ground(e)].map(luminance).sort((a, b) => a - b);
+    return [(bright + 0.05) / (dim + 0.05), e.outerHTML.slice(0, 60)];
+  });
+  return ratios.sort((a, b) => a[0] - b[0])[0];
+}"""
 
 
 def find_browser():
@@ -120,7 +135,7 @@ class Page:
     def wait(self, expression: str):
         "Until a JavaScript expression is true"
         end = time.monotonic() + SECONDS
-        while not self.evaluate(expression):
+        while not self.evaluate(f"Promise.resolve({expression}).then(Boolean)"):
             if time.monotonic() > end: raise RuntimeError(f"waited {SECONDS} s for {expression}")
             time.sleep(0.02)
 
@@ -169,6 +184,14 @@ class Page:
     def resize(self, width: int, height: int = 800, touch: bool = False):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=touch)
         self.call("Emulation.setTouchEmulationEnabled", enabled=touch)
+
+    def contrast(self, selector: str) -> list:
+        "The lowest contrast between text and ground among the elements, and that element's beginning"
+        return self.evaluate(f"({CONTRAST})({json.dumps(selector)})")
+
+    def overflow(self) -> int:
+        "Pixels by which the page is wider than its window"
+        return self.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
     def picture(self, path: Path, whole: bool = True):
         data = self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]

@@ -1,7 +1,8 @@
 """Every check of the project, each by its name: `make test`.
 
 Nothing here changes the working tree: each check looks at a copy of it.
-The last line is `N passed, M failed`; the exit code is 0 only if nothing failed.
+The last line is `N passed, M failed`, and `, K skipped` if something is not installed here; the exit code is 0 only if
+nothing failed. With SELFENCODER_REQUIRE_BROWSER=1, as in .ci/run, a missing browser is a failure.
 """
 import argparse
 import json
@@ -22,6 +23,7 @@ from zipfile import ZipFile
 
 import docs
 import test_docs
+from browser import find_browser
 
 ROOT = Path(__file__).parent.parent.absolute()
 BIN = Path(sys.executable).parent
@@ -37,6 +39,10 @@ class Failed(Exception):
     def __init__(self, found: str, remedy: str):
         super().__init__(found)
         self.remedy = remedy
+
+
+class Skipped(Failed):
+    "A check that cannot be made here"
 
 
 # ---- tools ----------------------------------------------------------------------------------------------------
@@ -191,8 +197,10 @@ def docs_render():
                 "see the error above; `make docs` repeats it")
         if found := docs.problems(out):
             raise Failed("\n".join(found), "correct the notebook; `make docs` builds the site to look at")
+        if find_browser():
+            succeed([sys.executable, ROOT / ".ci/test_site.py", out], copy, "correct the notebook, or .ci/site/")
         pages = len(list(out.rglob("*.html")))
-    return f"{pages} pages"
+    return f"{pages} pages, " + ("opened in a browser" if find_browser() else "not opened, as no browser is installed")
 
 
 def renderer_keeps_everything():
@@ -200,6 +208,15 @@ def renderer_keeps_everything():
     succeed([sys.executable, ROOT / ".ci/test_docs.py"], ROOT,
             "mend .ci/docs.py; `.venv/bin/python .ci/test_docs.py --show` prints the page")
     return f"{len(test_docs.EXPECTED)} kinds"
+
+
+def playground_works():
+    "the playground in a real browser: trains as Python does, follows mouse, finger and keys, keeps its neighbours"
+    remedy = "mend nbs/static/playground/; `.venv/bin/python .ci/test_playground.py --pictures FOLDER` shows the page"
+    if not find_browser():
+        kind = Failed if os.environ.get("SELFENCODER_REQUIRE_BROWSER") else Skipped
+        raise kind("no Chromium is installed here", "install one and try again: `apt-get install chromium`")
+    return succeed([sys.executable, ROOT / ".ci/test_playground.py"], ROOT, remedy).strip()
 
 
 PROBE = """
@@ -249,7 +266,7 @@ def notebook_runs(name: str, copy: Path):
 
 
 CHECKS = [notebooks_are_clean, library_is_in_sync, notebooks_are_presentable, sidebar_is_complete,
-          readme_is_in_sync, renderer_keeps_everything, wheel_works, docs_render]
+          readme_is_in_sync, renderer_keeps_everything, playground_works, wheel_works, docs_render]
 
 
 # ---- running them ---------------------------------------------------------------------------------------------
@@ -258,7 +275,7 @@ class Score:
     "Runs checks, prints each as it ends, and counts"
 
     def __init__(self):
-        self.passed, self.failed, self.lock = 0, 0, threading.Lock()
+        self.passed, self.failed, self.skipped, self.lock = 0, 0, 0, threading.Lock()
 
     def run(self, title, check, *arguments):
         start, failure, said = time.perf_counter(), None, ""
@@ -266,14 +283,19 @@ class Score:
         except Failed as error: failure = error
         except Exception: failure = Failed(traceback.format_exc().strip(), "the check itself broke: mend .ci/checks.py")
         with self.lock:
-            word, seconds = "FAIL" if failure else "PASS", time.perf_counter() - start
+            skipped, seconds = isinstance(failure, Skipped), time.perf_counter() - start
+            word = "SKIP" if skipped else "FAIL" if failure else "PASS"
             print(f"{word} {seconds:6.1f} s  {title}" + (f" ({said})" if said else ""))
             if failure:
                 lines = str(failure).splitlines()
                 print("\n".join(f"       | {line}" for line in lines[-40:]) + f"\n       > {failure.remedy}")
             sys.stdout.flush()
-            self.failed += failure is not None
+            self.skipped += skipped
+            self.failed += failure is not None and not skipped
             self.passed += failure is None
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed" + (f", {self.skipped} skipped" if self.skipped else "")
 
 
 def main():
@@ -292,8 +314,8 @@ def main():
             pool.submit(score.run, check.__doc__, check)
         for name in filter(wanted, docs.notebooks(ROOT / "nbs")):
             pool.submit(score.run, f"nbs/{name} runs from top to bottom", notebook_runs, name, copy)
-    print(f"{score.passed} passed, {score.failed} failed")
-    sys.exit(score.failed > 0 or score.passed == 0)
+    print(score)
+    sys.exit(score.failed > 0 or score.passed + score.skipped == 0)
 
 
 if __name__ == "__main__":

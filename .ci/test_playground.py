@@ -178,17 +178,6 @@ def check_adding(page):
     assert len(points(page)) == 11
 
 
-CONTRAST = """(() => {
-  const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
-                       return .2126 * r + .7152 * g + .0722 * b; };
-  const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)/.test(c)) return c; }
-                        return 'rgb(255, 255, 255)'; };
-  return [...document.querySelectorAll('h1, p, a, label, legend, output, figcaption, button:not(.point):enabled, select')].map(e => {
-    const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
-    return [(a + .05) / (b + .05), e.outerHTML.slice(0, 60)]; }).sort((x, y) => x[0] - y[0])[0];
-})()"""
-
-
 def check_looks(page, folder):
     "Light and dark, wide and narrow: readable, nothing sticks out"
     page.click("#again"); rest(page)
@@ -200,9 +189,9 @@ def check_looks(page, folder):
             page.resize(width, touch=width < 500)
             rest(page)
             shown.add(picture(page, "learned"))
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, f"the page is wider than {width} px"
+            assert page.overflow() <= 0, f"the page is wider than {width} px"
             if folder: page.picture(folder / f"playground-{scheme}-{width}.png")
-        ratio, element = page.evaluate(CONTRAST)
+        ratio, element = page.contrast("h1, p, a, label, legend, output, figcaption, button:not(.point):enabled, select")
         assert ratio >= 4.5, f"{scheme}: contrast {ratio:.1f} of {element}"
     assert len(shown) > 4, "the pictures must follow the scheme"
 
