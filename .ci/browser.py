@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 SECONDS = 60   # for one answer: a busy machine is no failure
 KEYS = {"Tab": 9, "Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Delete": 46}
 # No sandbox: a container's root may not make one, and only our own pages are opened.
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
-           "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
-           "--window-size=1200,1000", "--remote-debugging-pipe"]
+OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+           "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+           "--disable-extensions", "--window-size=1200,1000", "--remote-debugging-pipe"]
 # The ratio of luminances as WCAG defines it; 4.5 is its minimum for text.
 CONTRAST = """selector => {
   const luminance = color => color.match(/[\\d.]+/g).slice(0, 3).map(v => color.startsWith("color(") ? +v : v / 255)
@@ -53,9 +53,9 @@ class Browser:
         ours, theirs = os.pipe(), os.pipe()
         # Chromium reads commands from file 3 and writes answers to file 4.
         shell = f'exec "$@" 3<&{ours[0]} 4>&{theirs[1]}'
-        command = ["bash", "-c", shell, "browser", find_browser(), *OPTIONS, f"--user-data-dir={self.profile.name}", "about:blank"]
-        self.process = subprocess.Popen(command, pass_fds=(ours[0], theirs[1]), start_new_session=True, cwd=self.profile.name,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = ["bash", "-c", shell, "browser", find_browser(), *OPTIONS, f"--user-data-dir={self.profile.name}"]
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, pass_fds=(ours[0], theirs[1]), start_new_session=True, **quiet)
         os.close(ours[0]); os.close(theirs[1])
         self.commands, self.replies = os.fdopen(ours[1], "wb"), os.fdopen(theirs[0], "rb")
         self.count, self.answers, self.pages = 0, queue.Queue(), {}
@@ -81,7 +81,8 @@ class Browser:
     def call(self, method: str, session=None, **parameters) -> dict:
         "Send one command of the DevTools protocol and wait for its answer"
         self.count += 1
-        message = {"id": self.count, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
+        message = {"id": self.count, "method": method, "params": parameters}
+        if session: message["sessionId"] = session
         self.commands.write(json.dumps(message).encode() + b"\0")
         self.commands.flush()
         answer = self.answers.get(timeout=SECONDS)
@@ -129,7 +130,7 @@ class Page:
         "The value of a JavaScript expression, promises awaited"
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
-            raise RuntimeError(f"{expression[:80]}: {result['exceptionDetails'].get('exception', {}).get('description')}")
+            raise RuntimeError(f"{expression[:80]}: {result['exceptionDetails']['exception'].get('description')}")
         return result["result"].get("value")
 
     def wait(self, expression: str):
@@ -147,7 +148,8 @@ class Page:
         return tuple(box)
 
     def mouse(self, kind: str, x: float, y: float, **more):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=int(kind != "mouseReleased"), **more)
+        held = int(kind != "mouseReleased")
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=held, **more)
 
     def click(self, selector: str, count: int = 1, offset=(0, 0)):
         x, y = (a + b for a, b in zip(self.centre(selector), offset))

@@ -112,7 +112,7 @@ BREAKAGES = {
         lambda t: edit(t / "nbs/static/playground/playground.js", '"pointermove"', '"pointermoved"'),
         "playground_works", "must change both pictures"),
     "playground that asks the network": (
-        lambda t: edit(t / "nbs/static/playground/index.html", "</main>", '<img src="http://127.0.0.1:9/x.png"></main>'),
+        lambda t: edit(t / "nbs/static/playground/index.html", "</main>", '<img src="http://127.0.0.1:9/"></main>'),
         "playground_works", "the browser complains"),
     "page with an error in its script": (
         lambda t: (page(t, "word"), edit(t / ".ci/site/site.js", '"use strict";', '"use strict";\nwindow.no.where;')),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from browser import Browser
 
-TEXT = ("main p, main li, main a, main span, main code, main h1, main h2, main h3, main td, main th, figcaption, summary, "
-        "nav a, nav span")
+TEXT = ("main p, main li, main a, main span, main code, main h1, main h2, main h3, main td, main th, "
+        "figcaption, summary, nav a, nav span")
 HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => +h.tagName[1])"
 
 
@@ -48,7 +48,7 @@ def check_search(page):
 
 def check_theme(page, home: str):
     page.go(home)
-    colours = lambda: page.evaluate("[document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor]")
+    colours = lambda: page.evaluate("[document.documentElement.dataset.theme, getComputedStyle(document.body).color]")
     before = colours()
     page.click("#theme")
     after = colours()
@@ -82,7 +82,7 @@ def check_site(browser, site: Path, folder=None) -> list:
         check_search(page)
         check_theme(page, home)
         check_menu(page)
-    except AssertionError as error: found.append(str(error))
+    except (AssertionError, RuntimeError) as error: found.append(str(error))
     return found
 
 

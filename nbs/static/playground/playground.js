@@ -10,7 +10,8 @@
   const PRESETS = {
     square: [[1, 1], [-1, 1], [-1, -1], [1, -1]],
     centre: [[1, 1], [-1, 1], [-1, -1], [1, -1], [0.1, 0.05]],
-    ellipse: [[-1.6, -0.9], [-1.1, -0.2], [-0.5, -0.6], [-0.2, 0.3], [0.3, -0.1], [0.7, 0.7], [1.2, 0.4], [1.7, 1.1], [0.1, 1.2], [-0.9, -1.3]],
+    crowd: [[-1.6, -0.9], [-1.1, -0.2], [-0.5, -0.6], [-0.2, 0.3], [0.3, -0.1], [0.7, 0.7], [1.2, 0.4], [1.7, 1.1],
+      [0.1, 1.2], [-0.9, -1.3]],
   };
   const ALPHAS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];   // 0.03 is the default in Python
   const MOST = 12, FEWEST = 2;
@@ -82,13 +83,15 @@
   function regions(canvas, functions) {
     const size = Math.round(canvas.clientWidth * Math.min(devicePixelRatio, 2) / (coarse ? 3 : 1));
     canvas.width = canvas.height = size;
-    const context = canvas.getContext("2d"), image = context.createImageData(size, size), data = new Uint32Array(image.data.buffer);
+    const context = canvas.getContext("2d"), image = context.createImageData(size, size);
+    const data = new Uint32Array(image.data.buffer);
     const pack = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
     const colors = tints().map(pack), ink = pack(dark() ? [221, 227, 233] : [29, 35, 41]);
     const owners = new Uint8Array(size * size), pixel = 2 * half / size;
     for (let row = 0, at = 0; row < size; row++)
       for (let column = 0; column < size; column++, at++) {
-        const owner = owners[at] = selfEncoder.nearest(functions, (column + 0.5) * pixel - half, half - (row + 0.5) * pixel);
+        const x = (column + 0.5) * pixel - half, y = half - (row + 0.5) * pixel;
+        const owner = owners[at] = selfEncoder.nearest(functions, x, y);
         const border = column && owners[at - 1] !== owner || row && owners[at - size] !== owner;
         data[at] = border ? ink : colors[owner];
       }
@@ -150,15 +153,16 @@
     });
     const list = functions => selfEncoder.ranking(functions, view.stretched[selected], selected)
       .map(group => group.map(letter).join(" = ")).join(", ");
-    const lost = points.filter((_, i) => selfEncoder.nearest(view.functions[1], ...view.stretched[i]) !== i).length;
-    $("neighbors").textContent = `Neighbours of ${letter(selected)}, nearest first. Euclidean: ${list(view.functions[0])}. ` +
-      `Self-encoder: ${list(view.functions[1])}.`;
+    const own = ([x, y], i) => selfEncoder.nearest(view.functions[1], x, y) === i;
+    const lost = points.length - view.stretched.filter(own).length;
+    $("neighbors").textContent = `Neighbours of ${letter(selected)}, nearest first. ` +
+      `Euclidean: ${list(view.functions[0])}. Self-encoder: ${list(view.functions[1])}.`;
     const { steps, loss } = view.trained, method = form.output.value === "sigmoid" ? "Newton" : "L-BFGS";
     $("training").textContent = `Trained just now: ${steps} steps of ${method}, loss ${loss.toFixed(2)}.` +
       (lost ? ` The network takes ${lost} of the ${points.length} points for another (dashed).` : "");
     $("words").setAttribute("aria-busy", coarse);   // a screen reader waits until the hand rests
-    const shown = { stretch: `× ${(2 ** form.stretch.valueAsNumber).toFixed(2)}`, shear: form.shear.valueAsNumber.toFixed(1),
-      rotation: `${form.rotation.value}°`, penalty: ALPHAS[form.penalty.value] };
+    const shown = { stretch: `× ${(2 ** form.stretch.valueAsNumber).toFixed(2)}`,
+      shear: form.shear.valueAsNumber.toFixed(1), rotation: `${form.rotation.value}°`, penalty: options().alpha };
     for (const name in shown) form[name].parentElement.querySelector("output").value = shown[name];
     $("add").disabled = points.length === MOST;
     $("remove").disabled = points.length === FEWEST;
@@ -197,7 +201,8 @@
 
   function where(event, plane) {
     const box = plane.querySelector("canvas").getBoundingClientRect();
-    return [2 * (event.clientX - box.left) / box.width - 1, 1 - 2 * (event.clientY - box.top) / box.height].map(v => v * half);
+    const across = (event.clientX - box.left) / box.width, down = (event.clientY - box.top) / box.height;
+    return [half * (2 * across - 1), half * (1 - 2 * down)];
   }
 
   function add(p) {
@@ -213,7 +218,8 @@
     let best = [0, 0], room = -1;
     for (let x = -0.8; x <= 0.8; x += 0.1)
       for (let y = -0.8; y <= 0.8; y += 0.1) {
-        const p = [x * half, y * half], free = Math.min(...view.stretched.map(q => Math.hypot(q[0] - p[0], q[1] - p[1])));
+        const p = [x * half, y * half];
+        const free = Math.min(...view.stretched.map(q => Math.hypot(q[0] - p[0], q[1] - p[1])));
         if (free > room + 1e-9) { room = free; best = p; }
       }
     return best;
@@ -243,7 +249,11 @@
       buttons(planes[0])[selected].focus({ preventScroll: true });   // so that arrow keys go on from here
       held.setPointerCapture(event.pointerId);
       const from = where(event, plane), at = times(matrix(), points[selected]);
-      const move = e => { const to = where(e, plane); place(selected, at.map((v, k) => v + to[k] - from[k])); change(true); };
+      const move = e => {
+        const to = where(e, plane);
+        place(selected, at.map((v, k) => v + to[k] - from[k]));
+        change(true);
+      };
       held.addEventListener("pointermove", move);
       const drop = () => { held.removeEventListener("pointermove", move); fit(); change(); };
       held.addEventListener("lostpointercapture", drop, { once: true });

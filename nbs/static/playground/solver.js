@@ -114,7 +114,8 @@ const selfEncoder = (() => {
         coefficients.unshift(a);
         y.forEach((v, i) => { direction[i] -= a * v; });
       }
-      const last = pairs.at(-1), scale = last ? last.sy / dot(last.y, last.y) : 1 / Math.max(1, Math.sqrt(dot(direction, direction)));
+      const last = pairs.at(-1), length = Math.sqrt(dot(direction, direction));
+      const scale = last ? last.sy / dot(last.y, last.y) : 1 / Math.max(1, length);
       direction.forEach((_, i) => { direction[i] *= scale; });
       pairs.forEach(({ s, y, sy }, m) => {
         const b = coefficients[m] - dot(y, direction) / sy;
@@ -154,7 +155,14 @@ const selfEncoder = (() => {
       thetas = points.map((_, j) => fit.theta.slice(j * k, j * k + k));
       ({ steps, value } = fit);
     }
-    return { functions: thetas.map(theta => onPlane(theta, map)), steps, loss: value / n };
+    return { functions: thetas.map(theta => onPlane(unbiased(theta, penalty), map)), steps, loss: value / n };
+  }
+
+  // The penalty moved into the bias, as `bregman_bias` does in Python: without it outer points would take over the
+  // middle; with it the logits rank, but for the small number of points, by a divergence from each point.
+  function unbiased(theta, penalty) {
+    const w = theta.slice(0, -1);
+    return [...w, theta.at(-1) - penalty / 2 * dot(w, w)];
   }
 
   // Weights over the coordinates as weights over the plane.
