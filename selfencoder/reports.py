@@ -178,9 +178,14 @@ def signed_rank(differences) -> float:
 
 # %% ../nbs/09a_reports.ipynb #5ad984be
 def mean_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | None = None) -> tuple[pd.Series, float]:
-    "Mean rank of each model (1 is best) and the critical difference at 5 %; only datasets that all models have"
+    """Mean rank of each model (1 is best) and the critical difference at 5 %.
+
+    Of an unfinished run it takes the datasets that most models have, and the models that have all of these.
+    """
     wide = means(frame, protocol)["mean"].unstack("model")
-    wide = wide[[m for m in (models or MODELS) if m in wide]].dropna()
+    wide = wide[[m for m in (models or MODELS) if m in wide]]
+    wide = wide[wide.notna().mean(axis=1) > 0.5].dropna(axis=1)
+    if not wide.size: return pd.Series(dtype=float), np.nan
     ranks = wide.round(12).rank(axis=1, ascending=False).mean().sort_values(kind="stable")
     n, k = wide.shape
     return ranks, float(stats.studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n)))
@@ -303,9 +308,9 @@ def html_report(frame: pd.DataFrame, run: dict, notes: list = ()) -> str:
         parts.append(f"<h2>Protocol {protocol}: {PROTOCOLS[protocol]}</h2>")
         parts += [paper_table(number, frame, protocol).html() for number in NUMBERS]
         parts.append(all_models_table(frame, protocol).html())
-        for plot, alt in ((plot_accuracies, "accuracy of each model on each dataset"), (plot_ranks, "critical-difference diagram"),
-                          (plot_times, "time against accuracy")):
-            parts.append(_as_image(plot(frame, protocol), alt))
+        parts.append(_as_image(plot_accuracies(frame, protocol), "accuracy of each model on each dataset"))
+        if len(mean_ranks(frame, protocol)[0]) > 1: parts.append(_as_image(plot_ranks(frame, protocol), "critical-difference diagram"))
+        parts.append(_as_image(plot_times(frame, protocol), "time against accuracy"))
     parts.append("<h2>Notes on the paper's figures</h2><ul>" + "".join(
         f"<li>Table {n['table']}: {html.escape(n['note'])}</li>" for n in paper_tables()["notes"]) + "</ul>")
     return f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>selfencoder: results</title><style>{_STYLE}</style></head><body>' + \
