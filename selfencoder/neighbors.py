@@ -28,7 +28,7 @@ from .network import (ACTIVATIONS, OUTPUT_ACTIVATIONS, SelfEncoderNetwork, start
                                  start_zero)
 from .sampling import draw_visible, sampled, start_gaussian
 from .search import distances, identify_rows, latent_rows, top_k
-from .solvers import adam, lbfgs, newton
+from .solvers import adam, bregman_bias, lbfgs, newton
 
 # %% ../nbs/04_neighbors.ipynb #324f36a7
 def choose_device(device: str) -> torch.device:
@@ -311,9 +311,10 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         "adam" is the paper's. "auto": Adam with hidden layers, Newton for a narrow sigmoid without, L-BFGS otherwise.
     init : {"auto", "random", "zero", "neighbors"}, default="auto"
         Start of the output layer: at random (the paper's), at zero, or as the k-NN of the coordinates. "auto": see `start_`.
-    alpha : float, default=0.03
+    alpha : float, default=0.1
         Strength, per coordinate, of the penalty on the weights that makes the optimum finite: Eq. 1 is minimised plus
-        alpha * d / 2 * |w_i|^2 for each output i, with d the number of coordinates. 0 is the paper's.
+        alpha * d / 2 * |w_i|^2 for each output i, with d the number of coordinates, and the bias then carries the penalty too,
+        so that every row is its own nearest neighbour. The larger, the closer to k-NN in the coordinates; 0 is the paper's.
     n_visible : int or None, default=None
         The paper's sampling: that many rows, drawn at random, are the outputs. None: every row.
     n_negatives : int or None, default=None
@@ -368,7 +369,7 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
     _parameter_constraints = _CONSTRAINTS
 
     def __init__(self, n_neighbors=5, *, hidden_layer_sizes=(), activation="relu", output_activation="softmax", invariance="scale",
-                 solver="auto", init="auto", alpha=0.03, n_visible=None, n_negatives=None, learning_rate_init=None,
+                 solver="auto", init="auto", alpha=0.1, n_visible=None, n_negatives=None, learning_rate_init=None,
                  learning_rate_decay=None, max_iter=None, tol=None, n_iter_no_change=None, batch_size=None,
                  categorical_features="from_dtype", device="auto", random_state=None, verbose=0, checkpoint=None):
         self.n_neighbors = n_neighbors
@@ -459,6 +460,7 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         else:
             self._start(network, rows, torch.Generator().manual_seed(seed))
             history = SOLVERS[solver](network, rows, **options)
+        if options["alpha"]: bregman_bias(network, options["alpha"], rows if options.get("metric") == "covariance" else None)
         if self.init != "random": tie_duplicates(network, Z)
         return network.eval().requires_grad_(False), history, solver
 
@@ -520,7 +522,7 @@ class _Supervised(SelfEncoder):
     _parameter_constraints = {**_CONSTRAINTS, "weights": [StrOptions({"uniform", "probability"})], "stratify": ["boolean"]}
 
     def __init__(self, n_neighbors=5, *, weights="uniform", stratify=False, hidden_layer_sizes=(), activation="relu",
-                 output_activation="softmax", invariance="scale", solver="auto", init="auto", alpha=0.03, n_visible=None,
+                 output_activation="softmax", invariance="scale", solver="auto", init="auto", alpha=0.1, n_visible=None,
                  n_negatives=None, learning_rate_init=None, learning_rate_decay=None, max_iter=None, tol=None,
                  n_iter_no_change=None, batch_size=None, categorical_features="from_dtype", device="auto", random_state=None,
                  verbose=0, checkpoint=None):

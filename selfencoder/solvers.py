@@ -641,7 +641,14 @@ def _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose
 def bregman_bias(
     network: SelfEncoderNetwork,  # trained with the penalty alpha
     alpha: float,
+    Z: torch.Tensor | None = None,  # the rows whose covariance was the metric of the penalty; None: the identity
 ) -> SelfEncoderNetwork:
     "Move the penalty of each output into its bias, so that the logits rank by a Bregman divergence"
-    network.output[-1] -= alpha / 2 * network.output[:-1].square().sum(0)
+    W = network.output[:-1]
+    if Z is None:
+        size = W.square().sum(0)
+    else:
+        S = torch.cov(torch.as_tensor(Z, dtype=torch.float64, device=W.device).T, correction=0).reshape(len(W), len(W))
+        size = (W * (S @ W.double())).sum(0).to(W.dtype)
+    network.output[-1] -= alpha / 2 * size
     return network
