@@ -207,7 +207,8 @@ def render(page: Page, address: str, menu: list, pages: dict, host: str) -> str:
     links = lambda entries: "".join(f'<li><a href="{up}{a}"{mark(a)}>{html.escape(t)}</a></li>' for a, t in entries)
     items = "".join(f"<li><span>{html.escape(s)}</span><ul>{links(entries)}</ul></li>" for s, entries in menu)
     variables = {"sidebar": f"<ul>{items}</ul>", "up": up, "site": menu[0][1][0][1]}
-    meta = {k: str(page.meta[k]) for k in ("title", "description") if k in page.meta}
+    plain = lambda words: str(words).replace("`", "")   # a title and a promise are text, not markdown
+    meta = {k: plain(page.meta[k]) for k in ("title", "description") if k in page.meta}
     args = [f"--template={ASSETS / 'page.html'}", "--mathml", "--toc", "--toc-depth=3"]
     args += [f"--variable={k}={v}" for k, v in variables.items()] + [f"--metadata={k}={v}" for k, v in meta.items()]
     args += [f"--metadata=pagetitle={meta.get('title', address)}"]
@@ -238,7 +239,7 @@ class Reader(HTMLParser):
         if "id" in attrs: self.ids.add(attrs["id"])
         if tag == "main": self.main = True
         if tag in ("a", "link") and "href" in attrs: self.links.append(attrs["href"])
-        if tag in ("img", "script") and "src" in attrs: self.links.append(attrs["src"])
+        if tag in ("img", "script", "iframe") and "src" in attrs: self.links.append(attrs["src"])
         if tag == "img": self.images.append((attrs.get("src", ""), attrs.get("alt") or ""))
         if self.main and tag in ("h1", "h2", "h3"):
             self.sections.append({"id": attrs.get("id", ""), "head": "", "text": ""})

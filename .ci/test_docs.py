@@ -15,7 +15,7 @@ def data(**kinds): return {"output_type": "display_data", "data": {k.replace("_"
 
 
 CELLS = [
-    prose("---\ntitle: A sample\ndescription: one of everything\noutput-file: sample.html\n---\n"),
+    prose("---\ntitle: A sample\ndescription: one of `everything`\noutput-file: sample.html\n---\n"),
     prose("## Prose {#sec-prose}\n\nSee @fig-dot, [the network](../02_network.ipynb#eq.-1) and <https://example.org/x.ipynb>. $w_i$\n\n$$\\sum_i p_i = 1$$"),
     prose("::: {.callout-warning}\n## Mind the step\n\nIt is *steep*.\n:::\n\n::: {.callout-note}\nNo title.\n:::"),
     prose("[`fit`](https://se.example/se/network.html#fit) is linked by nbdev."),
@@ -61,8 +61,8 @@ def check_sample():
     lost += [f"free of {pattern}" for pattern in UNWANTED if re.search(pattern, rendered)]
     with TemporaryDirectory() as name:
         site = Path(name)
-        docs.write(site / "a.html", b'<title></title><main><h1 id="x">Head</h1>word<img src="p.png"><a href="b.html">b</a><a href="#y">y</a></main>')
-        if len(docs.problems(site)) != 5: lost.append("the eye for missing titles, descriptions, files, pages and anchors")
+        docs.write(site / "a.html", b'<title></title><main><h1 id="x">Head</h1>word<img src="p.png"><iframe src="f.html"></iframe><a href="b.html">b</a><a href="#y">y</a></main>')
+        if len(docs.problems(site)) != 6: lost.append("the eye for missing titles, descriptions, files, pages and anchors")
         if '["a.html#x","A","Head","word' not in docs.search_index(site, [("S", [("a.html", "A")])]): lost.append("the search index")
     assert not lost, "the rendered page has lost: " + "; ".join(lost)
     return rendered
