@@ -424,13 +424,21 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
         coordinates = TableCoordinates(self.invariance, self.categorical_features).fit(X)
         Z = coordinates.transform(X)
         self._check_coordinates(Z)
-        visible = draw_visible(len(Z), self.n_visible, random_state, stratify)
+        visible = self._visible_in_canonical_order(Z, random_state, stratify)
         network, history, solver = self._train(Z[visible], seed)
+        back = np.argsort(visible)   # outputs in the order of the table
+        network.output.copy_(network.output[:, torch.as_tensor(back)])
+        visible = visible[back]
         # everything that can fail is behind us: from here on the estimator changes
         self._set_coordinates(coordinates)
         self.network_, self.solver_, self.visible_indices_ = network, solver, visible
         self.loss_curve_, self.n_iter_, self.n_samples_fit_ = history.loss_curve, history.n_iter, len(Z)
         self._training_coordinates = Z.astype(np.float32 if network.output.dtype == torch.float32 else np.float64)
+
+    def _visible_in_canonical_order(self, Z, random_state, stratify):
+        "The rows to train on, sorted by their coordinates, so that the order of the table can't show in anything that follows"
+        order = np.lexsort(Z.T)
+        return order[draw_visible(len(Z), self.n_visible, random_state, None if stratify is None else np.asarray(stratify)[order])]
 
     def _check_coordinates(self, Z):
         if len(Z) < 2:
