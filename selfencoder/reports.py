@@ -6,7 +6,7 @@
 __all__ = ['NUMBERS', 'FAMILIES', 'README_COLUMNS', 'paper_tables', 'paper_figure', 'as_frame', 'means', 'column_title',
            'our_figure', 'Table', 'paper_table', 'all_models_table', 'corrected_t', 'paired', 'signed_rank',
            'mean_ranks', 'plot_accuracies', 'plot_ranks', 'plot_times', 'missing_cells', 'html_report', 'write_report',
-           'with_best', 'compare', 'optimism', 'readme_table', 'readme_disagrees']
+           'with_best', 'compare', 'answer', 'optimism', 'readme_table', 'readme_disagrees']
 
 # %% ../nbs/09a_reports.ipynb #701ebc0d
 import base64
@@ -51,8 +51,9 @@ def means(frame: pd.DataFrame, protocol: str) -> pd.DataFrame:
     return groups.agg(mean="mean", sd=lambda a: a.std(ddof=0), n="size")
 
 # %% ../nbs/09a_reports.ipynb #5ba7d344
-_BEST_OF = {"best_baseline": ["knn", "mlp", "logistic", "svm"], "best_se": ["se", "se_hidden"]}
-_COLUMN_TITLES = {"best_baseline": "Best baseline", "best_se": "SE"}
+_BEST_OF = {"best_baseline": ["knn", "mlp", "logistic", "svm"], "best_se": ["se", "se_hidden"],
+            "best_sampled": ["se_sampled", "se_hidden_sampled"]}
+_COLUMN_TITLES = {"best_baseline": "Best baseline", "best_se": "Better SE", "best_sampled": "Better sampled SE"}
 
 
 def column_title(column: str) -> str:
@@ -251,20 +252,31 @@ def plot_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | Non
     return fig
 
 # %% ../nbs/09a_reports.ipynb #ae082659
+def _spread(values, gap):
+    "The values, moved apart so that neighbours are at least `gap` away from each other, in the same order"
+    order, placed = np.argsort(values, kind="stable"), np.array(values, dtype=float)
+    for before, here in zip(order, order[1:]): placed[here] = max(placed[here], placed[before] + gap)
+    return placed - (placed - values).mean()
+
+
 def plot_times(frame: pd.DataFrame, protocol: str = "nested"):
-    "Mean accuracy against the time that one fold takes, selection included"
-    some = frame[frame.protocol == protocol]
-    seconds = np.exp(np.log(some.groupby(["model", "dataset"])["seconds"].mean().clip(lower=1e-3)).groupby("model").mean())
-    accuracy = means(frame, protocol)["mean"].groupby("model").mean()
-    fig, ax = plt.subplots(figsize=(8, 5), layout="constrained")
-    for m in _models_in(frame, protocol):
+    "Mean accuracy against the time that one fold takes, selection included; the models and datasets of `mean_ranks`"
+    models = list(mean_ranks(frame, protocol)[0].index)
+    some = frame[(frame.protocol == protocol) & frame.model.isin(models)]
+    wide = some.pivot_table(index="dataset", columns="model", values=["accuracy", "seconds"])[["accuracy", "seconds"]].dropna()
+    accuracy, seconds = wide["accuracy"].mean(), np.exp(np.log(wide["seconds"].clip(lower=1e-3)).mean())
+    fig, ax = plt.subplots(figsize=(9, 5.5), layout="constrained")
+    heights = dict(zip(models, _spread(accuracy[models].to_numpy(), 0.045 * (np.ptp(accuracy[models]) + 1e-3))))
+    edge = seconds.max() * 2.5
+    for m in models:
         _, colour, marker = FAMILIES[MODELS[m].family]
+        ax.plot([seconds[m], edge], [accuracy[m], heights[m]], color="0.85", linewidth=0.7, zorder=0)
         ax.plot(seconds[m], accuracy[m], marker, color=colour)
-        ax.annotate(MODELS[m].title, (seconds[m], accuracy[m]), (5, 3), textcoords="offset points", fontsize=8)
-    ax.set(xscale="log", xlabel="seconds per fold, selection included (geometric mean over the datasets)", ylabel="mean accuracy")
-    ax.grid(color="0.9")
+        ax.text(edge * 1.1, heights[m], MODELS[m].title, va="center", fontsize=8, color=colour)
+    ax.set(xscale="log", xlabel="seconds per fold, selection included (geometric mean over the datasets)", ylabel="mean accuracy",
+           xlim=(seconds.min() / 2, edge * 20))
     ax.spines[["top", "right"]].set_visible(False)
-    _family_legend(ax, _models_in(frame, protocol), loc="lower right", fontsize=8)
+    _family_legend(ax, models, loc="lower left", fontsize=8)
     return fig
 
 # %% ../nbs/09a_reports.ipynb #6288b659
@@ -309,7 +321,8 @@ def html_report(frame: pd.DataFrame, run: dict, notes: list = ()) -> str:
         parts += [paper_table(number, frame, protocol).html() for number in NUMBERS]
         parts.append(all_models_table(frame, protocol).html())
         parts.append(_as_image(plot_accuracies(frame, protocol), "accuracy of each model on each dataset"))
-        if len(mean_ranks(frame, protocol)[0]) > 1: parts.append(_as_image(plot_ranks(frame, protocol), "critical-difference diagram"))
+        if len(mean_ranks(frame, protocol)[0]) < 2: continue
+        parts.append(_as_image(plot_ranks(frame, protocol), "critical-difference diagram"))
         parts.append(_as_image(plot_times(frame, protocol), "time against accuracy"))
     parts.append("<h2>Notes on the paper's figures</h2><ul>" + "".join(
         f"<li>Table {n['table']}: {html.escape(n['note'])}</li>" for n in paper_tables()["notes"]) + "</ul>")
@@ -351,6 +364,12 @@ def compare(frame: pd.DataFrame, first: str, second: str, protocol: str = "neste
     return {"first": column_title(first), "second": column_title(second), "protocol": protocol, "datasets": len(d), "won": int((d > 0).sum()),
             "tied": int((d == 0).sum()), "lost": int((d < 0).sum()), "mean": round(d.mean(), 4), "p": round(signed_rank(d), 4),
             "clearly better": int(((result.p < 0.05) & (d > 0)).sum()), "clearly worse": int(((result.p < 0.05) & (d < 0)).sum())}
+
+# %% ../nbs/09a_reports.ipynb #490b4906
+def answer(comparison: dict) -> str:
+    "What a comparison says about the claim that the first is better than the second"
+    if comparison["p"] >= 0.05: return "not shown"
+    return "yes" if comparison["mean"] > 0 else "no, the opposite"
 
 # %% ../nbs/09a_reports.ipynb #608026c5
 def optimism(frame: pd.DataFrame) -> pd.Series:
