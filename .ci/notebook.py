@@ -21,6 +21,7 @@ from nbdev.clean import nbdev_clean
 from nbdev.config import get_config
 from nbdev.doclinks import nbdev_export, nbglob
 from nbdev.process import NBProcessor
+from nbformat.v4 import new_markdown_cell
 
 
 def cells_to_skip(notebook: Path, flags: set) -> set:
@@ -58,9 +59,18 @@ def run(notebook: Path, flags: set):
     print(f"{notebook.name}: {time.time() - start:.1f} s, {notebook.stat().st_size:,} bytes", flush=True)
 
 
+def introduction_apart(nb):
+    "Give what follows `# Title` and `> promise` a cell of its own: nbdev makes front matter of the first cell and drops the rest"
+    title, promise, rest = (nb.cells[0].source.split("\n\n", 2) + ["", ""])[:3]
+    if nb.cells[0].cell_type == "markdown" and promise.startswith(">") and rest:
+        nb.cells[0].source = f"{title}\n\n{promise}"
+        nb.cells.insert(1, new_markdown_cell(rest))
+    return nb
+
+
 def save(view: Path, notebook: Path):
     "Put the text of `view` into `notebook`, keeping the ids of the cells that are still there"
-    nb = jupytext.read(view)
+    nb = introduction_apart(jupytext.read(view))
     if notebook.exists():
         nb = jupytext.combine.combine_inputs_with_outputs(nb, jupytext.read(notebook), fmt="ipynb")
     else:
