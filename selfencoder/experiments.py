@@ -71,17 +71,17 @@ PAPER = Stated()
 @dataclass(frozen=True)
 class Budget:
     "What the paper leaves open, and how much work a run is allowed"
-    epochs: int = 60           # of Adam, each one step on the whole training table
+    epochs: int = 100          # of Adam, each one step on the whole training table
     look_every: int = 10       # early stopping looks at the accuracy on the selection rows every so many epochs and keeps the best
-    evaluations: int = 8       # settings that hyperopt tries for each fold and model
+    evaluations: int = 12      # settings that hyperopt tries for each fold and model
     startup: int = 4           # of these, drawn at random before TPE begins; hyperopt's own 20 would make it random search
     together: int = 2          # settings proposed at once and trained as one batch
-    inner_folds: int = 2       # of the training fold, for selection in the nested protocol
-    seeds: tuple = (0, 1)      # one stratified, shuffled division into folds for each
+    inner_folds: int = 3       # of the training fold, for selection in the nested protocol
+    seeds: tuple = (0, 1, 2)   # one stratified, shuffled division into folds for each
 
 
 FULL = Budget()
-QUICK = Budget(epochs=20, evaluations=2, startup=2, seeds=(0,))
+QUICK = Budget(epochs=20, evaluations=2, startup=2, inner_folds=2, seeds=(0,))
 
 # %% ../nbs/09_experiments.ipynb #d68e961c
 class Cell(NamedTuple):
