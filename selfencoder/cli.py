@@ -115,7 +115,7 @@ def choose_budget(args):
     return replace(budget, evaluations=args.budget or budget.evaluations, seeds=tuple(args.seed + seed for seed in budget.seeds))
 
 # %% ../nbs/12_cli.ipynb #f12b6564
-def show_tables(folder, cells):
+def show_tables(folder, cells, quick=False):
     "Print the tables and write the report; whether a cell failed"
     from selfencoder.experiments import read_records
     from selfencoder.reports import NUMBERS, all_models_table, as_frame, missing_cells, paper_table, write_report
@@ -127,6 +127,9 @@ def show_tables(folder, cells):
         print("\n" + all_models_table(frame, protocol).text())
     for record in failed: print(f"failed: {record['dataset']} {record['model']} {record['protocol']}: {record['error']}", file=sys.stderr)
     notes = [f"{len(missing)} of {len(cells)} cells are missing, {len(failed)} of them failed."] if missing else []
+    if quick: notes.append("A quick run: its few settings and epochs show that all works, but do not do justice to self-encoders that Adam "
+                           "trains on raw features. Judge them by the full run.")
+    for note in notes: print("\n" + note)
     if len(frame): print(f"\nTables as CSV and LaTeX, and the report: {write_report(folder, notes)[-1]}")
     return bool(failed)
 
@@ -137,7 +140,7 @@ def show_tables(folder, cells):
     option("--models", nargs="+", metavar="NAME", help="only these models, such as knn, svm, se, se_hidden, se_scale"),
     option("--protocol", choices=["paper", "nested", "both"], default="both",
            help="paper: select on the test fold, optimistic; nested: select inside the training fold (default: both)"),
-    option("--budget", type=int, metavar="N", help="settings that hyperopt tries for each fold (default: 12, 2 with --quick)"),
+    option("--budget", type=int, metavar="N", help="settings that hyperopt tries for each fold (default: 12, 3 with --quick)"),
     option("--seed", type=int, default=0, metavar="N", help="seed of the first division into folds (default: 0)"),
     option("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)"),
     option("--backend", choices=["loky", "threading", "dask"], default="loky", help="joblib's backend (default: loky)"),
@@ -167,7 +170,7 @@ def reproduce(args):
     experiments.describe_run(folder, command=" ".join(args.typed), jobs=args.jobs)
     experiments.run(cells, folder, budget, args.jobs, args.backend, args.address)
     print("Table 1. Dataset details\n\n" + table1().to_string())
-    return int(show_tables(folder, cells))
+    return int(show_tables(folder, cells, args.quick))
 
 # %% ../nbs/12_cli.ipynb #d0aa6494
 def read_table(path: str):

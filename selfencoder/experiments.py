@@ -81,7 +81,7 @@ class Budget:
 
 
 FULL = Budget()
-QUICK = Budget(epochs=20, evaluations=2, startup=2, inner_folds=2, seeds=(0,))
+QUICK = Budget(epochs=40, evaluations=3, startup=3, inner_folds=2, seeds=(0,))   # shows that all works; too small to judge by
 
 # %% ../nbs/09_experiments.ipynb #d68e961c
 class Cell(NamedTuple):

@@ -225,7 +225,9 @@ def plot_accuracies(frame: pd.DataFrame, protocol: str = "nested"):
         ax.spines[["top", "right"]].set_visible(False)
     for ax in axes.flat[len(datasets):]: ax.set_axis_off()
     fig.suptitle(f"Accuracy, protocol {protocol}: {PROTOCOLS[protocol]}")
-    _family_legend(axes.flat[0], models, loc="lower left", fontsize=7)
+    _family_legend(axes.flat[0], models)
+    axes.flat[0].get_legend().remove()   # one for the whole figure, where it hides nothing
+    fig.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(FAMILIES), frameon=False)
     return fig
 
 # %% ../nbs/09a_reports.ipynb #541c40fd
