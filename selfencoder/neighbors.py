@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
@@ -148,11 +148,11 @@ class _Queries:
         return latent_rows(self.network_, torch.as_tensor(Z, dtype=output.dtype, device=output.device))
 
     @torch.no_grad()
-    def _nearest(self, latent, k):
-        "Distances and positions among the visible samples of the `k` nearest"
-        softmax = self.network_.output_activation == "softmax"
-        found = top_k(latent, self.network_.output.detach(), k, with_normalizer=softmax)
-        return distances(found, self.network_.output_activation).double().cpu().numpy(), found.indices.cpu().numpy()
+    def _nearest(self, latent, k, with_distance=True):
+        "Positions among the visible samples of the `k` nearest, and their distances, which for SoftMax cost as much again"
+        phi = self.network_.output_activation
+        found = top_k(latent, self.network_.output.detach(), k, with_normalizer=with_distance and phi == "softmax")
+        return distances(found, phi).double().cpu().numpy() if with_distance else None, found.indices.cpu().numpy()
 
     def _check_k(self, k, most):
         k = self.n_neighbors if k is None else k
@@ -189,7 +189,8 @@ class _Queries:
         if X is None:
             distance, index = self._neighbors_of_training_rows(n_neighbors)
         else:
-            distance, index = self._nearest(self._latent(X), self._check_k(n_neighbors, len(self.visible_indices_)))
+            k = self._check_k(n_neighbors, len(self.visible_indices_))
+            distance, index = self._nearest(self._latent(X), k, return_distance)
         index = self.visible_indices_[index]
         return (distance, index) if return_distance else index
 
@@ -316,7 +317,7 @@ class SelfEncoder(_Queries, _Files, TransformerMixin, BaseEstimator):
     alpha : float, default=0.1
         Strength, per coordinate, of the penalty on the weights that makes the optimum finite: Eq. 1 is minimised plus
         alpha * d / 2 * |w_i|^2 for each output i, with d the number of coordinates, and the bias then carries the penalty too,
-        so that every row is its own nearest neighbour. The larger, the closer to k-NN in the coordinates; 0 is the paper's.
+        so that a row is its own nearest neighbour, with rare exceptions. The larger, the closer to k-NN in the coordinates; 0 is the paper's.
     n_visible : int or None, default=None
         The paper's sampling: that many rows, drawn at random, are the outputs. None: every row.
     n_negatives : int or None, default=None
@@ -556,8 +557,9 @@ class _Supervised(SelfEncoder):
         "The positions among the visible samples of each row's neighbours, and their votes"
         check_is_fitted(self, "network_")
         latent = self._latent(X)
-        distance, index = self._nearest(latent, self._check_k(None, len(self.visible_indices_)))
-        if self.weights == "uniform": return index, np.full(index.shape, 1 / index.shape[1])
+        k, uniform = self._check_k(None, len(self.visible_indices_)), self.weights == "uniform"
+        distance, index = self._nearest(latent, k, with_distance=not uniform)
+        if uniform: return index, np.full(index.shape, 1 / index.shape[1])
         votes = np.exp(distance[:, :1] - distance)   # relative to the nearest: probabilities may be too small to represent
         return index, votes / votes.sum(axis=1, keepdims=True)
 
@@ -581,6 +583,7 @@ class SelfEncoderClassifier(ClassifierMixin, _Supervised):
         "Learn to recognise each row of `X`, and remember its class in `y`; labels never enter the training. Returns self."
         self._check_fit(X, y)
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         self._fit_table(X, codes if self.stratify else None)
