@@ -21,7 +21,7 @@ import torch.distributed as dist
 
 from .files import read_model, write_atomically, write_model
 from .network import OUTPUT_ACTIVATIONS
-from .sampling import Blocks, Checkpoint, fingerprint, finite_alpha, gaussian_outputs, shortened, SMALLEST_ALPHA, train_blocks
+from .sampling import Blocks, Checkpoint, fingerprint, normal_start, train_blocks
 from .search import TopK, top_k
 from .solvers import History, one_thread
 
@@ -90,16 +90,11 @@ class ShardedBlocks(Blocks):
         rows = take_rows(self.indices)   # only these are ever held here
         variance, directions = directions_of_all(rows, n)
         self.choose_coordinates(variance, directions, rows.dtype)
-        start = self.start(take_rows, rows, variance, directions)
+        sample = take_rows(np.arange(0, n, -(-n // 4096)))   # the same for all
+        start = normal_start(rows, sample, variance, directions, alpha, output_activation, n)
         self.fill(rows @ self.map, torch.cat([self.inverse @ start[:-1], start[-1:]]))
         self.fingerprint = fingerprint(rows)
         self.owner = np.concatenate([[p] * len(share(p, processes, self.K)) for p in range(processes)])
-
-    def start(self, take_rows, rows, variance, directions):
-        "As `start_gaussian`; the sample of rows is the same for all"
-        phi, alpha = self.output_activation, max(self.alpha, SMALLEST_ALPHA)
-        if phi == "softmax": alpha = finite_alpha(take_rows(np.arange(0, self.n, -(-self.n // 4096))), variance, directions, alpha, self.n)
-        return shortened(gaussian_outputs(rows, variance, directions, alpha, phi, self.n), rows, variance.sum())
 
     def rows(self, k):
         message = self.x.new_zeros(self.B, self.x.shape[2] + 3)
@@ -145,7 +140,9 @@ class ShardedCheckpoint(Checkpoint):
 def save_part(folder, blocks, header: dict, arrays: dict):
     "Write the outputs that this process holds, in the order of the table"
     by_row = torch.from_numpy(np.argsort(blocks.indices))
-    arrays = {"output": blocks.outputs()[:, by_row].numpy(), "indices": np.sort(blocks.indices), **arrays}
+    output = blocks.outputs()[:, by_row]
+    output[-1] -= blocks.alpha / 2 * output[:-1].square().sum(0)   # as `bregman_bias`: every row is its own nearest neighbour
+    arrays = {"output": output.numpy(), "indices": np.sort(blocks.indices), **arrays}
     Path(folder).mkdir(parents=True, exist_ok=True)
     write_model(Path(folder) / f"part-{blocks.rank}-of-{blocks.processes}.safetensors", header | {"part": blocks.rank}, arrays)
 
@@ -194,21 +191,22 @@ def scaling(table: np.ndarray, rank: int, processes: int) -> tuple[np.ndarray, n
     return mean, np.where(variance > 1e-24 * (1 + mean**2), 1 / np.sqrt(np.maximum(variance, 1e-300)), 0.0)
 
 
-def fit_shard(table: np.ndarray, folder, rank: int, processes: int, *, n_negatives=500, batch_size=None, alpha=0.03, output_activation="softmax",
-              learning_rate_init=0.3, max_iter=30, tol=1e-4, n_iter_no_change=10, random_state=0, verbose=0, checkpoint_seconds=None) -> History:
+def fit_shard(table: np.ndarray, folder, rank: int, processes: int, *, n_negatives=500, batch_size=None, alpha=0.1, output_activation="softmax",
+              learning_rate_init=None, max_iter=30, tol=1e-4, n_iter_no_change=10, random_state=0, verbose=0, checkpoint_seconds=None) -> History:
     "Train this process's share of the outputs and save its part of the model in `folder`"
     if table.ndim != 2 or len(table) < 2: raise ValueError(f"the table must have at least 2 rows and 1 column; got an array of shape {table.shape}.")
     with one_thread():
         mean, inverse = scaling(table, rank, processes)
         penalty, decay = alpha * int((inverse > 0).sum()), 0.02 ** (1 / max_iter)
+        rate = learning_rate_init or min(0.3, 0.01 * max_iter)
         blocks = ShardedBlocks(lambda rows: torch.from_numpy(((table[rows] - mean) * inverse).astype(np.float32)), len(table), rank, processes,
                                n_negatives=n_negatives, batch_size=batch_size, alpha=penalty, output_activation=output_activation,
                                random_state=random_state)
         settings = {"n_negatives": n_negatives, "batch_size": batch_size, "alpha": alpha, "output_activation": output_activation,
-                    "learning_rate_init": learning_rate_init, "learning_rate_decay": decay, "random_state": random_state,
+                    "learning_rate_init": rate, "learning_rate_decay": decay, "random_state": random_state,
                     "processes": processes, "rows": blocks.fingerprint}
         checkpoint = None if checkpoint_seconds is None else ShardedCheckpoint(Path(folder) / "checkpoint", checkpoint_seconds, rank, processes)
-        history = train_blocks(blocks, learning_rate_init, decay, max_iter, tol, n_iter_no_change, verbose and rank == 0, checkpoint, settings)
+        history = train_blocks(blocks, rate, decay, max_iter, tol, n_iter_no_change, verbose and rank == 0, checkpoint, settings)
         save_part(folder, blocks, {"output_activation": output_activation, "n": len(table), "loss_curve": history.loss_curve},
                   {"mean": mean, "inverse": inverse})
     return history
@@ -223,7 +221,7 @@ def main(arguments=None):
     fit.add_argument("folder", help="where the model goes")
     fit.add_argument("--n-negatives", type=int, default=500)
     fit.add_argument("--batch-size", type=int)
-    fit.add_argument("--alpha", type=float, default=0.03)
+    fit.add_argument("--alpha", type=float, default=0.1)
     fit.add_argument("--output-activation", choices=OUTPUT_ACTIVATIONS, default="softmax")
     fit.add_argument("--max-iter", type=int, default=30)
     fit.add_argument("--random-state", type=int, default=0)

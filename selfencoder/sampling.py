@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SMALLEST_ALPHA', 'LARGEST', 'MEMORY', 'COPIES', 'PASSES', 'draw_visible', 'principal_directions', 'normal_solution',
-           'gaussian_outputs', 'finite_alpha', 'shortened', 'start_gaussian', 'block_sizes', 'Blocks', 'Checkpoint',
+           'gaussian_outputs', 'finite_alpha', 'normal_start', 'start_gaussian', 'block_sizes', 'Blocks', 'Checkpoint',
            'fingerprint', 'train_blocks', 'sampled', 'Estimate', 'memory_needed', 'available_memory', 'check_memory',
            'estimate']
 
@@ -70,12 +70,11 @@ def normal_solution(
 SMALLEST_ALPHA = 1e-3   # without a penalty the solution is infinite
 
 
-def gaussian_outputs(h, variance, directions, alpha, output_activation, n):
-    "The output layer for the rows `h`, some of `n`, that is optimal for normal data"
+def gaussian_outputs(h, variance, directions, alpha, output_activation="softmax"):
+    "The output layer for the rows `h` that is optimal for normal data, up to a common bias"
     c, e = normal_solution(variance, alpha, output_activation)
     C, E = ((directions * values @ directions.T).to(h.dtype) for values in (c, e))
-    b = -0.5 * ((h @ E) * h).sum(1) - (math.log(n) if output_activation == "sigmoid" else 0.0)
-    return torch.cat([(h @ C).T, b[None]])
+    return torch.cat([(h @ C).T, -0.5 * ((h @ E) * h).sum(1)[None]])
 
 
 def finite_alpha(h, variance, directions, alpha, n):
@@ -83,7 +82,7 @@ def finite_alpha(h, variance, directions, alpha, n):
     rows, low, high = h[:256], 0.0, math.log(1e4)
     for _ in range(20):
         middle = alpha * math.exp((low + high) / 2)
-        output = gaussian_outputs(h, variance, directions, middle, "softmax", n)
+        output = gaussian_outputs(h, variance, directions, middle)
         own = (rows * output[:-1, :len(rows)].T).sum(1) + output[-1, :len(rows)]
         terms = (rows @ output[:-1] + (output[-1] - own[:, None])).clamp_(max=60.0).exp_()
         terms[:, :len(rows)].diagonal().zero_()
@@ -92,9 +91,14 @@ def finite_alpha(h, variance, directions, alpha, n):
     return middle
 
 # %% ../nbs/07_sampling.ipynb #bb70902c
-def shortened(output, h, typical):
-    "The outputs of rows longer than typical, made shorter"
-    return output * (typical / (h * h).sum(1)).sqrt().clamp(max=1.0)
+def normal_start(h, sample, variance, directions, alpha, output_activation, n):
+    "The outputs of `start_gaussian` for the rows `h`, some of `n`, of which `sample` has a few"
+    alpha = max(alpha, SMALLEST_ALPHA)
+    if output_activation == "softmax": alpha = finite_alpha(sample, variance, directions, alpha, n)
+    output = gaussian_outputs(h, variance, directions, alpha, output_activation)
+    output *= (variance.sum() / (h * h).sum(1)).sqrt().clamp(max=1.0)   # rows longer than typical
+    if output_activation == "sigmoid": output[-1] -= math.log(n)
+    return output
 
 
 @torch.no_grad()
@@ -104,23 +108,20 @@ def start_gaussian(
     alpha: float = 0.0,   # of the penalty, as the solvers take it
 ) -> SelfEncoderNetwork:
     "The output layer that would be nearly optimal if the latent rows followed a normal distribution"
-    h, n, phi = network.latent(check_rows(network, Z)), network.n_outputs, network.output_activation
-    variance, directions = principal_directions(h)
-    alpha = max(alpha, SMALLEST_ALPHA)
-    if phi == "softmax": alpha = finite_alpha(h[:: -(-n // 4096)], variance, directions, alpha, n)
-    network.output.copy_(gaussian_outputs(h, variance, directions, alpha, phi, n))
-    network.output[:] = shortened(network.output, h, variance.sum())
+    h, n = network.latent(check_rows(network, Z)), network.n_outputs
+    network.output.copy_(normal_start(h, h[:: -(-n // 4096)], *principal_directions(h), alpha, network.output_activation, n))
     return network
 
 # %% ../nbs/07_sampling.ipynb #6e4afda1
 def block_sizes(
     n: int,                      # rows
     n_negatives: int,            # other outputs that a row is compared with in a step
-    batch_size: int|None = None,  # rows per step; None: an eighth of the negatives, at most 256
+    batch_size: int|None = None,  # rows per step; None: an eighth of the negatives, from 128 (for more than 20,000 rows) to 256
 ) -> tuple[int, int, int]:
     "Number of blocks K, rows per block B, and other blocks per step r"
     n_negatives = min(n_negatives, n - 1)
-    size = min(batch_size or max(1, min(256, (n_negatives + 1) // 8)), (n_negatives + 2) // 2, n)
+    least = 128 if n > 20_000 else 1   # few rows want many steps, many rows want large products
+    size = min(batch_size or max(least, min(256, (n_negatives + 1) // 8)), (n_negatives + 2) // 2, n)
     K = -(-n // size)
     B = -(-n // K)
     return K, B, min(K - 1, max(1, round((n_negatives + 1) / B) - 1))
@@ -369,8 +370,8 @@ def sampled(
     Z,                                 # row i belongs to output i
     *,
     n_negatives: int,                  # about how many other outputs a row is compared with in a step
-    batch_size: int|None = None,       # rows per step; None: an eighth of the negatives, at most 256
-    learning_rate_init: float = 0.3,  # steps, as a share of a typical weight
+    batch_size: int|None = None,       # rows per step; None: see `block_sizes`
+    learning_rate_init: float|None = None,  # steps, as a share of a typical weight; None: 0.3, and less for fewer than 30 epochs
     learning_rate_decay: float|None = None,  # factor per epoch; None: down to a fiftieth in `max_iter` epochs
     max_iter: int = 30,                # epochs
     tol: float = 1e-4,
@@ -383,14 +384,14 @@ def sampled(
     "Train the output layer, each row against its own output and about `n_negatives` others per step"
     Z = check_rows(network, Z)
     _check_sampled(network, n_negatives, alpha)
-    decay = learning_rate_decay or 0.02 ** (1 / max_iter)
+    rate, decay = learning_rate_init or min(0.3, 0.01 * max_iter), learning_rate_decay or 0.02 ** (1 / max_iter)
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint): checkpoint = Checkpoint(checkpoint)
     with one_thread():
         blocks = Blocks(network, Z, n_negatives, batch_size, alpha, random_state)
-        settings = {"n_negatives": n_negatives, "batch_size": batch_size, "learning_rate_init": learning_rate_init,
+        settings = {"n_negatives": n_negatives, "batch_size": batch_size, "learning_rate_init": rate,
                     "learning_rate_decay": decay, "alpha": alpha, "random_state": random_state,
                     "output_activation": network.output_activation, "rows": fingerprint(Z)} if checkpoint else {}
-        history = train_blocks(blocks, learning_rate_init, decay, max_iter, tol, n_iter_no_change, verbose, checkpoint, settings)
+        history = train_blocks(blocks, rate, decay, max_iter, tol, n_iter_no_change, verbose, checkpoint, settings)
         blocks.write(network)
     return history
 
