@@ -293,7 +293,7 @@ def load(name: str, path: Path = RESULTS) -> dict:
 
 def table(result: dict) -> pd.DataFrame:
     "The cases of one comparison"
-    return pd.DataFrame(result["cases"]).map(lambda v: float(f"{v:.4g}") if isinstance(v, float) else v).fillna("")
+    return pd.DataFrame(result["cases"]).map(lambda v: float(f"{v:.4g}") if isinstance(v, float) else v).astype(object).fillna("")
 
 
 def main(arguments=None):
