@@ -257,10 +257,11 @@ def skew_signs(S):
     return np.where(np.where(np.abs(own) > 1e-9, own, shared) < -1e-9, -1.0, 1.0)
 
 
-def scale_map(E):
-    "The map to columns of mean zero, variance one and positive skewness"
+def scale_map(E, marks=()):
+    "The map to columns of mean zero, variance one and positive skewness; the columns `marks` are 0/1 and only centred"
     S, affine = standardise(E)
     affine.factor *= skew_signs(S)
+    affine.factor[list(marks)] = 1.0
     return affine
 
 # %% ../nbs/01_coordinates.ipynb #51d891fe
@@ -351,6 +352,12 @@ class _TableReader(TransformerMixin, BaseEstimator):
         parts = [c.encode(_column(table, j), name) for j, (c, name) in enumerate(zip(self.columns_, self._names()))]
         return np.concatenate(parts).astype(np.float64, copy=False).T
 
+    def _marks(self):
+        "Positions, among the encoded columns that vary, of those that mark the holes of numbers"
+        is_mark = [isinstance(column, Numbers) and k == 1
+                   for column, name in zip(self.columns_, self._names()) for k in range(len(column.names(name)))]
+        return np.flatnonzero(np.array(is_mark)[self.varying_])
+
     @property
     def categories_(self):
         "For each column of the table the list of its categories (`None`: missing), or None if it is numeric"
@@ -412,7 +419,7 @@ class TableCoordinates(_TableReader):
         self.varying_ = _varying(E)
         E = E[:, self.varying_]
         if self.invariance == "affine": self.affine_ = affine_map(E, _float_precision(table), self.random_state)
-        else: self.affine_ = scale_map(E) if self.invariance == "scale" else raw_map(E)
+        else: self.affine_ = scale_map(E, self._marks()) if self.invariance == "scale" else raw_map(E)
         return self
 
     def encode(self, X):

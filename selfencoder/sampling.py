@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from tqdm.auto import tqdm
 
 from .files import read_model, write_model
-from .network import SelfEncoderNetwork
+from .network import SelfEncoderNetwork, exp_
 from .solvers import History, check_rows, lbfgs, one_thread
 
 # %% ../nbs/07_sampling.ipynb #af4b2a62
@@ -133,8 +133,7 @@ MEMORY = 0.1     # share of the newest value in a row's running mean, once it ha
 
 def _softmax_terms(U, own, diagonal):
     "exp(u_j - u_i) in place of u_j - u_i, zero for the row's own output; their sums over each block of outputs"
-    if U.numel() and U.amax() > LARGEST: U.clamp_(max=LARGEST)
-    U.exp_()
+    exp_(U.clamp_(max=LARGEST))
     if diagonal is not None: diagonal.zero_()
     return U.sum(2)
 

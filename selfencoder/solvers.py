@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from .network import ACTIVATIONS, SelfEncoderNetwork, check_option
+from .network import ACTIVATIONS, SelfEncoderNetwork, check_option, exp_
 
 # %% ../nbs/03_solvers.ipynb #98a4a946
 LOSSES = ("eq1", "cross_entropy")
@@ -68,7 +68,7 @@ def _sigmoid_block(U, own, columns, with_loss):
 
 def _softmax_block(U, own, columns, with_loss):
     "Eq. 1 over a SoftMax"
-    U.exp_()
+    exp_(U)
     _set_own(U, columns, torch.zeros_like(own))
     E = U.sum(-1, keepdim=True)
     r = torch.sub(1 + E, U)
@@ -82,7 +82,7 @@ def _softmax_block(U, own, columns, with_loss):
 
 def _cross_entropy_block(U, own, columns, with_loss):
     "Plain cross-entropy over a SoftMax"
-    U.exp_()
+    exp_(U)
     _set_own(U, columns, torch.zeros_like(own))
     E = U.sum(-1, keepdim=True)
     U.div_(1 + E)
@@ -96,7 +96,7 @@ def _eq1_rows(u, own, with_loss):
     right = top == own
     rest = u.scatter(1, top, -math.inf)
     second = rest.amax(1, keepdim=True)
-    e = rest.sub_(second).exp_()
+    e = exp_(rest.sub_(second)).scatter_(1, top, 0.0)
     S, delta = e.sum(1, keepdim=True), (second - top_value).exp()
     D = 1 + S * delta
     p = e * (delta / D)  # 0 at the top
