@@ -52,16 +52,11 @@ def _set_own(U, columns, values):
 # %% ../nbs/03_solvers.ipynb #c92d0004
 def _sigmoid_block(U, own, columns, with_loss):
     "Eq. 1 over sigmoids"
-    exact = None
-    if with_loss and U.max() > 8:  # 1 - sigmoid(u) is then too small to be taken from sigmoid(u)
-        _set_own(U, columns, -own)
-        exact = F.softplus(U, threshold=40).sum(-1)
-        _set_own(U, columns, own)
+    _set_own(U, columns, -own)  # the own output shall be on
+    loss = U.clamp(min=0).sum(-1) if with_loss else None
     U.sigmoid_()
-    loss = exact
-    if with_loss and exact is None:
-        _set_own(U, columns, torch.zeros_like(own))
-        loss = F.softplus(-own, threshold=40) - _sum_log1p(U, -1)
+    if with_loss:
+        loss -= _sum_log1p(torch.minimum(U, 1 - U), -1)
     _set_own(U, columns, -torch.sigmoid(-own))
     return loss, None
 
@@ -528,12 +523,9 @@ def _newton_pass(X, Q, theta, outputs, rows):
         here = ((outputs >= start) & (outputs < start + rows)).nonzero()[:, 0]
         u = x @ theta
         u[outputs[here] - start, here] = -math.inf  # the own row has been counted
-        if u.max() > 8:  # see _sigmoid_block
-            loss += F.softplus(u).sum(0)
-            u.sigmoid_()
-        else:
-            u.sigmoid_()
-            loss += -_sum_log1p(u, -1, 0)
+        loss += u.clamp(min=0).sum(0)  # see _sigmoid_block
+        u.sigmoid_()
+        loss -= _sum_log1p(torch.minimum(u, 1 - u), -1, 0)
         gradient.addmm_(x.T, u)
         hessian.addmm_(q.T, u.addcmul_(u, u, value=-1))
     return loss, gradient, hessian
