@@ -140,7 +140,7 @@ def show_tables(folder, cells, quick=False):
     option("--models", nargs="+", metavar="NAME", help="only these models, such as knn, svm, se, se_hidden, se_scale"),
     option("--protocol", choices=["paper", "nested", "both"], default="both",
            help="paper: select on the test fold, optimistic; nested: select inside the training fold (default: both)"),
-    option("--budget", type=int, metavar="N", help="settings that hyperopt tries for each fold (default: 12, 3 with --quick)"),
+    option("--budget", type=int, metavar="N", help="settings that hyperopt tries for each fold (default: 8, 2 with --quick)"),
     option("--seed", type=int, default=0, metavar="N", help="seed of the first division into folds (default: 0)"),
     option("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)"),
     option("--backend", choices=["loky", "threading", "dask"], default="loky", help="joblib's backend (default: loky)"),

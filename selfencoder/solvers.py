@@ -119,12 +119,11 @@ def _cross_entropy_rows(u, own, with_loss):
 
 def _exact_rows(U, loss, trusted, h, output, columns, exact):
     "Do again, by the formula `exact`, the rows that are not trusted"
-    for model in (~trusted).any(1).nonzero()[:, 0].tolist():
-        rows = (~trusted[model]).nonzero()[:, 0]
-        own = columns + rows if isinstance(columns, int) else columns[rows]
-        U[model, rows], value = exact(h[model, rows] @ output[model], own[:, None], loss is not None)
-        if loss is not None:
-            loss[model, rows] = value
+    models, rows = (~trusted).nonzero(as_tuple=True)
+    own = columns + rows if isinstance(columns, int) else columns[rows]
+    U[models, rows], value = exact(torch.bmm(h, output)[models, rows], own[:, None], loss is not None)
+    if loss is not None:
+        loss[models, rows] = value
 
 # %% ../nbs/03_solvers.ipynb #188f64cc
 def check_rows(network, Z):
