@@ -212,7 +212,7 @@ def start_zero(
         network.output[-1] = -math.log(max(network.n_outputs - 1, 1))  # the logit of 1/n
     return network
 
-
+# %% ../nbs/02_network.ipynb #de98aac2
 @torch.no_grad()
 def start_neighbors(
     network: SelfEncoderNetwork,

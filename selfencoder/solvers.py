@@ -145,7 +145,7 @@ def check_rows(network, Z):
 def _multiple_of_16(n):
     return -(-n // 16) * 16
 
-
+# %% ../nbs/03_solvers.ipynb #2411b8e3
 class Stack:
     "Self-encoders of one architecture side by side, with the loss that they are trained on"
 
@@ -241,7 +241,7 @@ def _blocks(stack, rows):
         for row in range(0, rows, height):
             yield slice(model, model + together), slice(row, min(row + height, rows))
 
-
+# %% ../nbs/03_solvers.ipynb #623eced8
 @torch.no_grad()
 def loss_and_gradient(
     stack: Stack,  # its `gradient` is filled
@@ -271,7 +271,7 @@ def loss_and_gradient(
     _add_penalty(stack, total, h.shape[1] / stack.x.shape[1])
     return total
 
-
+# %% ../nbs/03_solvers.ipynb #6326c73c
 def _add_penalty(stack, total, share):
     "A part of the rows carries the same part of the penalty"
     if stack.alpha:
@@ -302,7 +302,7 @@ def _adam_step(theta, gradient, mean, square, rate, step, beta1=0.9, beta2=0.999
     torch.div(mean, change, out=change)
     theta.sub_(change.mul_(rate / (1 - beta1**step)))
 
-
+# %% ../nbs/03_solvers.ipynb #687c45a0
 class _Watch:
     "Early stopping: the histories of the models, their best weights, and which of them still train"
 
@@ -331,7 +331,7 @@ class _Watch:
         self.alive = [self.alive[position] for position in go_on]
         return go_on
 
-
+# %% ../nbs/03_solvers.ipynb #7f61cbc0
 def _adam(stack, rates, decay, max_iter, tol, patience, batch_size, random_state, verbose, look_every=LOSS_EVERY, callback=None):
     "Train all the models of the stack; the watch with their histories and best weights"
     watch, step, rows = _Watch(stack, tol, patience), 0, stack.x.shape[1]
@@ -371,7 +371,7 @@ def _check_at_least(low, **values):
         if not value >= low:
             raise ValueError(f"{name} must be at least {low}; got {value}.")
 
-
+# %% ../nbs/03_solvers.ipynb #2f056f80
 def adam_many(
     networks: list,  # SelfEncoderNetworks of one architecture, possibly with different numbers of outputs
     Zs: list,  # for each network its rows; row i belongs to output i
@@ -412,7 +412,7 @@ def adam_many(
         _warn("adam", max_iter)
     return watch.histories
 
-
+# %% ../nbs/03_solvers.ipynb #13497147
 def adam(
     network: SelfEncoderNetwork,  # trained in place, from wherever it starts
     Z,  # the rows; row i belongs to output i
@@ -451,7 +451,7 @@ def _line_search(stack, start, direction, value, slope, step):
     stack.theta[0] = start
     return None
 
-
+# %% ../nbs/03_solvers.ipynb #1b55977f
 def _lbfgs(stack, max_iter, tol, verbose, memory=10):
     value, pairs = loss_and_gradient(stack).item() / stack.n[0], []
     history = History([value], epochs=[0])
@@ -475,7 +475,7 @@ def _lbfgs(stack, max_iter, tol, verbose, memory=10):
             break
     return history
 
-
+# %% ../nbs/03_solvers.ipynb #403f19a4
 def lbfgs(
     network: SelfEncoderNetwork,  # trained in place, from wherever it starts
     Z,  # the rows; row i belongs to output i
@@ -540,7 +540,7 @@ def _solve(hessian, ridge, gradient):
     step = -torch.cholesky_solve(gradient.T[..., None], torch.linalg.cholesky_ex(H).L)[..., 0].T
     return step, -(gradient * step).sum(0) / 2
 
-
+# %% ../nbs/03_solvers.ipynb #43955746
 def _newton(X, Q, outputs, alpha, smoothing, max_iter, tol, rows):
     "Solve the regressions `outputs`: their parameters, and their objectives after each step"
     n, k = X.shape
@@ -575,7 +575,7 @@ def _newton(X, Q, outputs, alpha, smoothing, max_iter, tol, rows):
             break
     return theta, curve, not len(active)
 
-# %% ../nbs/03_solvers.ipynb #43955746
+# %% ../nbs/03_solvers.ipynb #ba2a1ed4
 def newton(
     network: SelfEncoderNetwork,  # sigmoid, no hidden layer; its parameters are set, wherever they were
     Z,  # the rows; row i belongs to output i
@@ -610,7 +610,7 @@ def newton(
         _warn("newton", max_iter)
     return history
 
-
+# %% ../nbs/03_solvers.ipynb #e5ef8e79
 def _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose):
     "As many outputs at a time as their Hessians allow"
     n, k = X.shape
