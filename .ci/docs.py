@@ -178,8 +178,8 @@ def number(markdown: str) -> str:
     for kind, word in CROSS_REFERENCES.items():
         for i, label in enumerate(re.findall(rf"\{{#({kind}-[\w-]+)", markdown), 1):
             if kind == "fig":
-                markdown = re.sub(rf"^!\[(?=.+\]\([^)]*\)\{{#{label}\b)", f"![{word} {i}: ", markdown, flags=re.M)
-            markdown = re.sub(rf"(?<![\w#])@{label}\b", f"[{word} {i}](#{label})", markdown)
+                markdown = re.sub(rf"^!\[(?=.+\]\([^)]*\)\{{#{label}(?![\w-]))", f"![{word} {i}: ", markdown, flags=re.M)
+            markdown = re.sub(rf"(?<![\w#])@{label}(?![\w-])", f"[{word} {i}](#{label})", markdown)
     return markdown
 
 

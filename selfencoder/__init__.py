@@ -1,6 +1,6 @@
 """Nearest neighbours for tables, learned without labels and without preprocessing."""
 
-__version__ = "0.0.1"
+__version__ = "0.1.0"
 __all__ = ["SelfEncoder", "SelfEncoderClassifier", "SelfEncoderRegressor", "SelfEncoderGraph"]
 
 

@@ -4,15 +4,16 @@
 
 # %% auto #0
 __all__ = ['RESULTS', 'BLOCK', 'COMPARISONS', 'machine', 'take_turns', 'newcomer', 'ours', 'products', 'rows', 'compare_adam',
-           'compare_many', 'objective', 'compare_newton', 'compare_lbfgs', 'compare_growth', 'peak_memory',
-           'compare_memory', 'compare_queries', 'fit_memory', 'compare_fit_memory', 'run_benchmarks', 'load_benchmarks',
-           'table', 'plot_growth', 'plot_ratios', 'main']
+           'compare_many', 'objective', 'compare_newton', 'compare_lbfgs', 'compare_growth', 'peak_bytes',
+           'peak_memory', 'compare_memory', 'compare_queries', 'fit_memory', 'compare_fit_memory', 'run_benchmarks',
+           'load_benchmarks', 'table', 'plot_growth', 'plot_ratios', 'main']
 
 # %% ../nbs/11_benchmarks.ipynb #9c6cc3af
 import argparse
 import json
 import os
 import platform
+import re
 import resource
 import statistics
 import subprocess
@@ -101,7 +102,7 @@ def ours(network, Z, epochs, rate=0.01):
     network = _copy(network)
     return adam(network, Z, learning_rate_init=rate, max_iter=epochs, n_iter_no_change=10**9).loss_curve[-1]
 
-
+# %% ../nbs/11_benchmarks.ipynb #7e806ba6
 @one_thread()
 def products(network, Z, epochs):
     "The matrix products of so many epochs and nothing else, in the same layout and blocks: the floor"
@@ -141,9 +142,9 @@ def compare_adam(quick=False):
     "Full-batch Adam against the newcomer's loop and against the matrix products alone"
     cases = []
     for n, d, hidden, phi, epochs, goal in [
-            (1000, 10, (), "sigmoid", 40, {"products": 2.2}), (1000, 10, (), "softmax", 40, {"products": 3.5}),
-            (1000, 10, (20,), "sigmoid", 40, {}), (1797, 64, (), "sigmoid", 10, {"newcomer": 8, "products": 1.5}),
-            (1797, 64, (), "softmax", 10, {"newcomer": 5, "products": 3.5}), (1797, 64, (20,), "softmax", 10, {"products": 3.5}),
+            (1000, 10, (), "sigmoid", 100, {"products": 2.2}), (1000, 10, (), "softmax", 100, {"products": 3.5}),
+            (1000, 10, (20,), "sigmoid", 100, {}), (1797, 64, (), "sigmoid", 30, {"newcomer": 8, "products": 1.5}),
+            (1797, 64, (), "softmax", 30, {"newcomer": 5, "products": 3.5}), (1797, 64, (20,), "softmax", 30, {"products": 3.5}),
             (5000, 10, (), "sigmoid", 10, {"newcomer": 20, "products": 2.2}), (5000, 10, (), "softmax", 10, {"products": 3.5})]:
         if quick and n > 1000:
             continue
@@ -155,7 +156,7 @@ def compare_adam(quick=False):
                            epochs=epochs, goal=goal))
     return cases
 
-
+# %% ../nbs/11_benchmarks.ipynb #59f2b89f
 def compare_many(quick=False):
     "Sixteen fits at once against the newcomer's loop, per fit"
     cases = []
@@ -196,7 +197,7 @@ def _solve(solver, Z, alpha, output, loss="eq1", **options):
     solver(network, Z, alpha=alpha, **({} if solver is newton else {"loss": loss}), **options)
     return objective(network, Z, alpha, loss)
 
-
+# %% ../nbs/11_benchmarks.ipynb #a2d3cc28
 def compare_newton(quick=False):
     "Newton against 300 epochs of our own Adam, and against scikit-learn one-vs-rest"
     cases, alpha = [], 0.05
@@ -221,6 +222,13 @@ def compare_newton(quick=False):
     return cases
 
 
+def _steps_to(goal, Z, alpha):
+    "How many steps L-BFGS takes until its objective is no longer above `goal`"
+    network = start_zero(SelfEncoderNetwork(Z.shape[1], len(Z)))
+    curve = np.array(lbfgs(network, Z, alpha=alpha, loss="cross_entropy", tol=0.0, max_iter=1000).loss_curve)
+    return int(np.flatnonzero(curve <= goal)[0]) if (curve <= goal).any() else len(curve) - 1
+
+# %% ../nbs/11_benchmarks.ipynb #072af848
 def compare_lbfgs(quick=False):
     "L-BFGS on the SoftMax model against scikit-learn's multinomial regression and 300 epochs of our own Adam"
     cases, alpha = [], 0.1
@@ -235,14 +243,15 @@ def compare_lbfgs(quick=False):
             network.output.data = torch.tensor(np.vstack([model.coef_.T, model.intercept_]), dtype=torch.float32)
             return objective(network, Z, alpha, "cross_entropy")
 
-        turns = take_turns({"lbfgs": lambda: _solve(lbfgs, Z, alpha, "softmax", "cross_entropy", tol=3e-5),  # still below scikit-learn
+        steps = _steps_to(multinomial(), Z, alpha)
+        turns = take_turns({"lbfgs": lambda: _solve(lbfgs, Z, alpha, "softmax", "cross_entropy", max_iter=steps, tol=0.0),
                             "adam": lambda: _solve(adam, Z, alpha, "softmax", "cross_entropy", max_iter=300, n_iter_no_change=10**9),
                             "scikit-learn": multinomial}, 1 if quick else 3)
         cases.append(_case("lbfgs", turns, "lbfgs", ["adam", "scikit-learn"], n=n, d=d, hidden=(), output="softmax",
                            alpha=alpha, goal={"adam": 4, "scikit-learn": 2}))
     return cases
 
-
+# %% ../nbs/11_benchmarks.ipynb #af4f8bdb
 def compare_growth(quick=False):
     "Time per epoch as the number of rows grows"
     cases = []
@@ -261,6 +270,14 @@ def compare_growth(quick=False):
     return cases
 
 # %% ../nbs/11_benchmarks.ipynb #e5c261d7
+def peak_bytes() -> int:
+    "The most memory that this process has held so far"
+    status = Path("/proc/self/status")
+    if status.exists():   # the system's own count begins with the parent's, if there is one
+        return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
 def peak_memory(
     contender: str,  # "selfencoder" or "newcomer"
     n: int,
@@ -273,10 +290,9 @@ def peak_memory(
     small = start_random(SelfEncoderNetwork(10, 50, output_activation=output), torch.Generator().manual_seed(0))
     train(small, rows(50, 10), 2)  # loads what is loaded once
     network, Z = start_random(SelfEncoderNetwork(10, n, output_activation=output), torch.Generator().manual_seed(0)), rows(n, 10)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_bytes()
     train(network, Z, 2)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit
+    return peak_bytes() - before
 
 
 def compare_memory(quick=False):
@@ -300,15 +316,15 @@ def compare_queries(quick=False):
     for n in (2000,) if quick else (10_000, 100_000):
         X = np.random.default_rng(1).normal(size=(n, 20))
         # how well it is trained does not change the work of a query: one epoch will do
-        encoder = SelfEncoder(10, n_negatives=500, max_iter=1, random_state=0).fit(X)
+        encoders = {phi: SelfEncoder(10, output_activation=phi, n_negatives=500, max_iter=1, random_state=0).fit(X) for phi in ("softmax", "sigmoid")}
         scaler = StandardScaler().fit(X)
         brute = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(scaler.transform(X))
-        for wanted in (False, True):
-            turns = take_turns({"selfencoder": lambda: encoder.kneighbors(queries, return_distance=wanted) is None or None,
+        for phi, wanted in [("softmax", False), ("softmax", True), ("sigmoid", True)]:
+            turns = take_turns({"selfencoder": lambda: encoders[phi].kneighbors(queries, return_distance=wanted) is None or None,
                                 "scikit-learn": lambda: brute.kneighbors(scaler.transform(queries), return_distance=wanted) is None or None},
                                1 if quick else 9)
             cases.append(_case("queries", turns, "selfencoder", ["scikit-learn"], n=n, d=20, hidden=(),
-                               output="softmax, with distances" if wanted else "softmax", goal={} if quick else {"scikit-learn": 2}))
+                               output=f"{phi}, with distances" if wanted else phi, goal={} if quick else {"scikit-learn": 2}))
     return cases
 
 # %% ../nbs/11_benchmarks.ipynb #3b52ac86
@@ -317,9 +333,9 @@ def fit_memory(n: int, d: int = 10) -> float:
     torch.set_num_threads(1)
     X = np.random.default_rng(0).normal(size=(n, d))
     SelfEncoder(max_iter=3).fit(X[:100])   # loads what is loaded once
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_bytes()
     SelfEncoder(max_iter=12).fit(X)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * (1 if sys.platform == "darwin" else 1024)
+    return peak_bytes() - before
 
 
 BLOCK = 16e6   # bytes that do not depend on n: blocks of logits, and what the solver remembers of a small table
@@ -370,7 +386,7 @@ def load_benchmarks(
         raise FileNotFoundError(f"no benchmark results under {path}; run `selfencoder bench` first.")
     return {kind: json.loads(file.read_text()) for kind, file in found.items()}
 
-
+# %% ../nbs/11_benchmarks.ipynb #302e9d36
 def table(
     results: dict,  # of run_benchmarks or load_benchmarks
 ) -> pd.DataFrame:

@@ -240,7 +240,7 @@ def main(arguments=None):
     finally:
         if dist.is_initialized(): dist.destroy_process_group()
 
-
+# %% ../nbs/07b_distributed.ipynb #679e02f3
 def _run(command, options, rank, processes):
     if command == "fit":
         table = np.load(options.pop("table"), mmap_mode="r")

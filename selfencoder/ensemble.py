@@ -12,15 +12,14 @@ from numbers import Integral, Real
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 
-from .coordinates import TableCoordinates, as_table
-from .network import ACTIVATIONS, OUTPUT_ACTIVATIONS, SelfEncoderNetwork, start_zero
+from .coordinates import TableCoordinates
+from .neighbors import SelfEncoderClassifier, _Elected, _Tables, check_coordinates, class_codes, real_targets
+from .network import SelfEncoderNetwork, start_zero
 from .sampling import draw_visible
 from .search import identify_rows, latent_rows, map_rows, padded_affine, top_columns
 from .solvers import adam_many, bregman_bias
@@ -72,24 +71,17 @@ def member_votes(
     np.put_along_axis(votes, top_columns(logits, k).numpy(), 1 / k, axis=1)
     return votes
 
-# %% ../nbs/07a_ensemble.ipynb #f005d65e
-class _Averaged(BaseEstimator):
-    "What classifier and regressor share"
+# %% ../nbs/07a_ensemble.ipynb #311ae951
+class _Members(_Tables):
+    "The parameters, which `AveragedSelfEncoderClassifier` documents"
 
     _parameter_constraints = {
+        **{name: SelfEncoderClassifier._parameter_constraints[name]
+           for name in ("n_visible", "n_neighbors", "weights", "hidden_layer_sizes", "activation", "output_activation", "invariance", "alpha",
+                        "random_state", "verbose")},
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "n_visible": [Interval(Integral, 2, None, closed="left"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "weights": [StrOptions({"uniform", "probability"})],
-        "hidden_layer_sizes": ["array-like"],
-        "activation": [StrOptions(set(ACTIVATIONS))],
-        "output_activation": [StrOptions(set(OUTPUT_ACTIVATIONS))],
-        "invariance": [StrOptions({"scale", "affine"}), None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
         "learning_rate_init": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(self, n_estimators=20, *, n_visible=100, n_neighbors=5, weights="probability", hidden_layer_sizes=(), activation="relu",
@@ -110,45 +102,36 @@ class _Averaged(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
-        return tags
-
-    def _check_fit(self, X, y):
-        self._validate_params()
-        if y is None: raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        check_consistent_length(X, y)
+# %% ../nbs/07a_ensemble.ipynb #15eb6fb1
+class _Averaged(_Members):
+    "Trains the members, and takes the mean of what they say"
 
     def _fit_table(self, X, stratify=None):
         random_state = check_random_state(self.random_state)
         coordinates = TableCoordinates(self.invariance, self.categorical_features).fit(X)
         Z = coordinates.transform(X)
-        if len(Z) < 2: raise ValueError(f"a self-encoder tells rows apart, so it needs at least 2 rows: got n_samples = {len(Z)}, one sample is not enough.")
-        if Z.shape[1] == 0:
-            raise ValueError("every column of X is constant: 0 feature(s) are left to tell the rows apart, while a minimum of 1 is required.")
+        check_coordinates(Z)
         visible = [draw_visible(len(Z), self.n_visible, random_state, stratify) for _ in range(self.n_estimators)]
         generator = torch.Generator().manual_seed(int(random_state.randint(2**31 - 1)))
         architecture = {"hidden_layer_sizes": tuple(self.hidden_layer_sizes), "activation": self.activation, "output_activation": self.output_activation}
         width = [Z.shape[1], *self.hidden_layer_sizes][-1]
         networks, n_iter = train_members(Z, visible, architecture, generator, self.alpha * width, self.learning_rate_init, self.max_iter, int(self.verbose))
         # everything that can fail is behind us: from here on the estimator changes
-        self.coordinates_, self.n_features_in_, self.n_samples_fit_ = coordinates, coordinates.n_features_in_, len(Z)
-        if hasattr(coordinates, "feature_names_in_"): self.feature_names_in_ = coordinates.feature_names_in_
-        elif hasattr(self, "feature_names_in_"): del self.feature_names_in_
-        self.networks_, self.visible_indices_, self.n_iter_ = networks, visible, n_iter
+        self._set_coordinates(coordinates)
+        self.networks_, self.visible_indices_, self.n_iter_, self.n_samples_fit_ = networks, visible, n_iter, len(Z)
 
-    def _coordinates_of(self, X):
-        check_is_fitted(self, "networks_")
-        table = as_table(X)
-        if getattr(table, "ndim", 2) == 2 and hasattr(table, "shape"): validate_data(self, table, reset=False, skip_check_array=True)
-        return torch.as_tensor(self.coordinates_.transform(table), dtype=torch.float32)
+    def _rows_of(self, X): return torch.as_tensor(self._coordinates_of(X), dtype=torch.float32)
 
-    def _mean_over_members(self, X, targets):
-        "The mean, over members and their votes, of `targets`, which has one row for each training row"
-        Z = self._coordinates_of(X)
+    def _mean_over_members(self, X):
+        "The mean, over members and their votes, of the targets"
+        Z = self._rows_of(X)
         k = None if self.weights == "probability" else self.n_neighbors
-        return sum(member_votes(network, Z, k) @ targets[rows] for network, rows in zip(self.networks_, self.visible_indices_)) / len(self.networks_)
+        votes = (member_votes(network, Z, k) @ self._targets[rows] for network, rows in zip(self.networks_, self.visible_indices_))
+        return sum(votes) / len(self.networks_)
+
+# %% ../nbs/07a_ensemble.ipynb #6bf60311
+class _AveragedNeighbors(_Averaged):
+    "`kneighbors` for averaged self-encoders"
 
     def kneighbors(self, X, n_neighbors=None, return_distance=True):
         """The training rows that the members, on average, take each row of `X` for.
@@ -160,7 +143,7 @@ class _Averaged(BaseEstimator):
         distances : ndarray of shape (n_queries, n_neighbors), -log of the mean probability, increasing; if `return_distance`
         indices : ndarray of shape (n_queries, n_neighbors), rows of the training table
         """
-        Z, k = self._coordinates_of(X), self.n_neighbors if n_neighbors is None else n_neighbors
+        Z, k = self._rows_of(X), self.n_neighbors if n_neighbors is None else n_neighbors
         seen = np.bincount(np.concatenate(self.visible_indices_), minlength=self.n_samples_fit_)
         if not 1 <= k <= np.count_nonzero(seen):
             raise ValueError(f"Expected n_neighbors between 1 and {np.count_nonzero(seen)}, the number of rows that a member sees; got {k}.")
@@ -175,7 +158,7 @@ class _Averaged(BaseEstimator):
         nearest = np.argsort(-mean, axis=1, kind="stable")[:, :k]
         return -np.log(np.maximum(np.take_along_axis(mean, nearest, axis=1), 1e-300)), nearest
 
-# %% ../nbs/07a_ensemble.ipynb #311ae951
+# %% ../nbs/07a_ensemble.ipynb #f5a77236
 _DOCUMENTATION = """Many self-encoders, each on its own visible rows, asked together.
 
     Parameters
@@ -207,46 +190,38 @@ _DOCUMENTATION = """Many self-encoders, each on its own visible rows, asked toge
     n_samples_fit_, n_features_in_, feature_names_in_
     """
 
-
-class AveragedSelfEncoderClassifier(ClassifierMixin, _Averaged):
+# %% ../nbs/07a_ensemble.ipynb #8474de4b
+class AveragedSelfEncoderClassifier(_Elected, _AveragedNeighbors):
     __doc__ = _DOCUMENTATION
 
     def fit(self, X, y):
         "Train the members on `X`, without labels, each on rows drawn class by class. Returns self."
         self._check_fit(X, y)
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        classes, codes = class_codes(y)
         self._fit_table(X, codes)
         self.classes_, self._targets = classes, np.eye(len(classes))[codes]
         return self
 
     def predict_proba(self, X):
         "The mean share of the votes for each class, one column for each of `classes_`"
-        proba = self._mean_over_members(X, self._targets if hasattr(self, "_targets") else None)
+        proba = self._mean_over_members(X)
         return proba / proba.sum(axis=1, keepdims=True)
 
-    def predict(self, X):
-        "The class with most votes; the first of `classes_` among equals"
-        winner = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[winner]
-
-
-class AveragedSelfEncoderRegressor(RegressorMixin, _Averaged):
+# %% ../nbs/07a_ensemble.ipynb #e35e4de9
+class AveragedSelfEncoderRegressor(RegressorMixin, _AveragedNeighbors):
     __doc__ = _DOCUMENTATION
 
     def fit(self, X, y):
         "Train the members on `X`, without the targets. Returns self."
         self._check_fit(X, y)
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        if y.ndim == 2 and y.shape[1] == 1: y = column_or_1d(y, warn=True)
+        y = real_targets(y)
         self._fit_table(X)
         self._targets = y
         return self
 
     def predict(self, X):
         "The mean of the targets, weighted by the votes"
-        return self._mean_over_members(X, self._targets if hasattr(self, "_targets") else None)
+        return self._mean_over_members(X)
 
 # %% ../nbs/07a_ensemble.ipynb #f7b9b88b
 def accuracy_by_members(

@@ -166,15 +166,8 @@ def _sigmoid_slopes(U, own, diagonal, near, far, weight, running, share):
     return near + weight * far
 
 # %% ../nbs/07_sampling.ipynb #0a2ef0c7
-class Blocks:
-    "Rows and outputs of a network, shuffled and cut into blocks that are trained against each other"
-
-    def __init__(self, network, Z, n_negatives, batch_size=None, alpha=0.0, random_state=0):
-        output = network.output.detach()
-        self.plan(len(Z), n_negatives, batch_size, alpha, network.output_activation, random_state)
-        self.choose_coordinates(*principal_directions(Z), output.dtype)
-        self.held = list(range(self.K))
-        self.fill((Z @ self.map)[self.order], torch.cat([self.inverse @ output[:-1], output[-1:]])[:, self.order])
+class _Layout:
+    "Which rows and outputs make which block, and what is held of them"
 
     def plan(self, n, n_negatives, batch_size, alpha, output_activation, random_state):
         "Everything that follows from the settings alone"
@@ -207,28 +200,6 @@ class Blocks:
         self.running = {name: rows.new_zeros(len(self.held), self.B) for name in ("rest", "own")}
         self.place = {block: position for position, block in enumerate(self.held)}
 
-    def outputs(self):
-        "The output layer of the blocks held here, in the order in which they were shuffled"
-        theta = self.theta.transpose(0, 1).reshape(self.theta.shape[1], -1)
-        theta = theta[:, : min(theta.shape[1], self.n - self.held[0] * self.B)]
-        return torch.cat([self.map @ theta[:-1], theta[-1:]])
-
-    @torch.no_grad()
-    def write(self, network):
-        "Put the outputs back into `network`, in the order of the table"
-        network.output[:, self.order] = self.outputs()
-
-    def state(self):
-        "Everything that decides the next step"
-        return {"theta": self.theta, "square": self.square, **self.running, "generator": self.generator.get_state(),
-                "distances": torch.tensor(self.distances, dtype=torch.int64)}
-
-    def restore(self, state, epoch):
-        "Go on from what `state` gave"
-        for name, mine in [("theta", self.theta), ("square", self.square), *self.running.items()]: mine.copy_(state[name])
-        self.generator.set_state(state["generator"])
-        self.distances, self.epoch = state["distances"].tolist(), epoch
-
     def next_distances(self):
         "Own block and r others, as distances along the circle; none comes twice before all have come"
         while len(self.distances) < self.r:
@@ -237,21 +208,15 @@ class Blocks:
         chosen, self.distances = self.distances[:self.r], self.distances[self.r:]
         return [0, *chosen]
 
-    @torch.no_grad()
-    def train_epoch(self, rate):
-        "Every block of rows once; the mean loss per row, as estimated on the way"
-        distances, loss = self.next_distances(), 0.0
-        for k in torch.randperm(self.K, generator=self.generator).tolist():
-            loss += self.step(k, [(k + distance) % self.K for distance in distances], rate)
-        self.epoch += 1
-        return loss / self.n + self.mean_penalty()
+    def outputs(self):
+        "The output layer of the blocks held here, in the order in which they were shuffled"
+        theta = self.theta.transpose(0, 1).reshape(self.theta.shape[1], -1)
+        theta = theta[:, : min(theta.shape[1], self.n - self.held[0] * self.B)]
+        return torch.cat([self.map @ theta[:-1], theta[-1:]])
 
-    def mean_penalty(self):
-        sums = self.theta.new_zeros(self.K, dtype=torch.float64)
-        for position, block in enumerate(self.held):
-            theta = self.theta[position, :-1]
-            sums[block] = (theta * (self.penalty @ theta)).sum(dtype=torch.float64)
-        return 0.5 * float(self.total(sums).sum()) / self.n
+# %% ../nbs/07_sampling.ipynb #d2ef54bd
+class _Steps(_Layout):
+    "One block of rows against a few blocks of outputs"
 
     def rows(self, k):
         "The rows of block `k`, their own logits, and what they remember"
@@ -294,6 +259,49 @@ class Blocks:
         change = gradient.div_(square.div_(1 - decay**visits).sqrt_().add_(1e-8)).mul_(-rate * self.unit)
         change[:, -1] -= (centre * change[:, :-1]).sum(1)
         self.theta[places] = theta.add_(change)
+
+# %% ../nbs/07_sampling.ipynb #926a4878
+class Blocks(_Steps):
+    "Rows and outputs of a network, shuffled and cut into blocks that are trained against each other"
+
+    def __init__(self, network, Z, n_negatives, batch_size=None, alpha=0.0, random_state=0):
+        output = network.output.detach()
+        self.plan(len(Z), n_negatives, batch_size, alpha, network.output_activation, random_state)
+        self.choose_coordinates(*principal_directions(Z), output.dtype)
+        self.held = list(range(self.K))
+        self.fill((Z @ self.map)[self.order], torch.cat([self.inverse @ output[:-1], output[-1:]])[:, self.order])
+
+    @torch.no_grad()
+    def train_epoch(self, rate):
+        "Every block of rows once; the mean loss per row, as estimated on the way"
+        distances, loss = self.next_distances(), 0.0
+        for k in torch.randperm(self.K, generator=self.generator).tolist():
+            loss += self.step(k, [(k + distance) % self.K for distance in distances], rate)
+        self.epoch += 1
+        return loss / self.n + self.mean_penalty()
+
+    def mean_penalty(self):
+        sums = self.theta.new_zeros(self.K, dtype=torch.float64)
+        for position, block in enumerate(self.held):
+            theta = self.theta[position, :-1]
+            sums[block] = (theta * (self.penalty @ theta)).sum(dtype=torch.float64)
+        return 0.5 * float(self.total(sums).sum()) / self.n
+
+    @torch.no_grad()
+    def write(self, network):
+        "Put the outputs back into `network`, in the order of the table"
+        network.output[:, self.order] = self.outputs()
+
+    def state(self):
+        "Everything that decides the next step"
+        return {"theta": self.theta, "square": self.square, **self.running, "generator": self.generator.get_state(),
+                "distances": torch.tensor(self.distances, dtype=torch.int64)}
+
+    def restore(self, state, epoch):
+        "Go on from what `state` gave"
+        for name, mine in [("theta", self.theta), ("square", self.square), *self.running.items()]: mine.copy_(state[name])
+        self.generator.set_state(state["generator"])
+        self.distances, self.epoch = state["distances"].tolist(), epoch
 
 # %% ../nbs/07_sampling.ipynb #e25137ba
 @dataclass
@@ -422,10 +430,11 @@ def memory_needed(
     n_outputs: int,
     width: int,            # of the last layer before the outputs: the coordinates, or the last hidden layer
     solver: str,           # "adam", "lbfgs", "newton" or "sampled"
+    itemsize: int = 4,     # bytes of a number: 4 in single precision, 8 in double, which hidden layers take
 ) -> int:
-    "Bytes that training takes at its peak, in single precision, besides the table"
+    "Bytes that training takes at its peak, besides the table"
     pairs = (width + 1) * (width + 2) // 2 if solver == "newton" else 0   # of coordinates, for the Hessians
-    return 4 * n_outputs * ((width + 1) * COPIES[solver] + pairs) + 2**23
+    return itemsize * n_outputs * ((width + 1) * COPIES[solver] + pairs) + 2**23
 
 # %% ../nbs/07_sampling.ipynb #ba603e2c
 def available_memory() -> float:
@@ -437,9 +446,9 @@ def available_memory() -> float:
         return float("inf")
 
 
-def check_memory(n_outputs: int, width: int, solver: str):
+def check_memory(n_outputs: int, width: int, solver: str, itemsize: int = 4):
     "Raise before anything is allocated if training `n_outputs` outputs over `width` inputs can't fit"
-    needed, available = memory_needed(n_outputs, width, solver), available_memory()
+    needed, available = memory_needed(n_outputs, width, solver, itemsize), available_memory()
     if needed <= available: return
     advice = ("set n_visible to train on a sample of the rows, or train on several machines (selfencoder.distributed)" if solver == "sampled" else
               "set n_negatives to compare each row with a few others at a time, or n_visible to train on a sample of the rows")
