@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from .network import ACTIVATIONS, SelfEncoderNetwork, exp_
 
 # %% ../nbs/03a_search.ipynb #533b5a58
-ROWS = 32            # queries per product: always this many, so that a row's result does not depend on its batch
-COLUMNS = 16_384     # outputs per product: 32 x 16384 logits are 2 MB, which stay in the cache
+ROWS = 64            # queries per product: always this many, so that a row's result does not depend on its batch
+COLUMNS = 16_384     # outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
 CHUNK = 32           # outputs that share one maximum
 TOGETHER = 128       # queries whose best outputs are picked in one go
 
@@ -36,16 +36,14 @@ def map_rows(
 
 # %% ../nbs/03a_search.ipynb #f4794881
 def padded_affine(
-    h: torch.Tensor,                   # (ROWS, d)
-    W: torch.Tensor,                   # (d, width), its rows contiguous
-    b: torch.Tensor,                   # (width,)
-    fill: float = -torch.inf,          # value of the surplus columns
-    buffer: torch.Tensor|None = None,  # where to write, if it is wide enough; new memory if not given
+    h: torch.Tensor,           # (ROWS, d)
+    W: torch.Tensor,           # (d, width), its rows contiguous
+    b: torch.Tensor,           # (width,)
+    fill: float = -torch.inf,  # value of the surplus columns
 ) -> torch.Tensor:
     "`h @ W + b`, padded with `fill` to a width that is a multiple of `CHUNK`"
     width = W.shape[1]
-    padded = -(-width // CHUNK) * CHUNK
-    result = h.new_empty(len(h), padded) if buffer is None else buffer[:, :padded]
+    result = h.new_empty(len(h), -(-width // CHUNK) * CHUNK)
     result[:, width:] = fill
     torch.addmm(b, h, W, out=result[:, :width])
     return result
@@ -122,7 +120,8 @@ def top_k(
 # %% ../nbs/03a_search.ipynb #4e3eb90e
 def _search(queries, output, k, buffer, scratch):
     "The `TopK` of at most `TOGETHER` queries; with a normalizer if there is `scratch` for it"
-    h, parts, normalizers = F.pad(queries, (0, 0, 0, -len(queries) % ROWS)), [], []
+    h = F.pad(F.pad(queries, (0, 1), value=1.0), (0, 0, 0, -len(queries) % ROWS))   # the ones carry the bias
+    parts, normalizers = [], []
     for first in range(0, output.shape[1], COLUMNS):
         block = output[:, first : first + COLUMNS]
         maxima, normalizer = _pass_over(h, block, buffer, scratch)
@@ -139,11 +138,13 @@ def _search(queries, output, k, buffer, scratch):
 
 def _pass_over(h, block, buffer, scratch):
     "The logits of the rows `h` for a block of outputs, in `buffer`; their chunks' maxima, and the log of the sum of their exponentials"
-    maxima, normalizers = [], []
-    for first in range(0, len(h), ROWS):
-        padded = padded_affine(h[first : first + ROWS], block[:-1], block[-1], buffer=buffer[first : first + ROWS])
-        maxima.append(chunk_maxima(padded))
-        if scratch is not None: normalizers.append(_log_sum_exp(padded, maxima[-1].amax(1, keepdim=True), scratch))
+    width, maxima, normalizers = block.shape[1], [], []
+    padded = buffer[: len(h), : -(-width // CHUNK) * CHUNK]
+    padded[:, width:] = -torch.inf
+    for rows, logits in zip(h.split(ROWS), padded.split(ROWS)):
+        torch.mm(rows, block, out=logits[:, :width])
+        maxima.append(chunk_maxima(logits))
+        if scratch is not None: normalizers.append(_log_sum_exp(logits, maxima[-1].amax(1, keepdim=True), scratch))
     return torch.cat(maxima), None if scratch is None else torch.cat(normalizers)
 
 
