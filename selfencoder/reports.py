@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from .displays import CriticalDifferenceDisplay, critical_difference, rank_models
 from .experiments import (MODELS, PAPER, PROTOCOLS, Budget, Cell, attempt, cell_of, finished, read_records,
                                      read_run)
 from .files import write_atomically
@@ -188,9 +189,7 @@ def mean_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | Non
     wide = wide[[m for m in (models or MODELS) if m in wide]]
     wide = wide[wide.notna().mean(axis=1) > 0.5].dropna(axis=1)
     if not wide.size: return pd.Series(dtype=float), np.nan
-    ranks = wide.round(12).rank(axis=1, ascending=False).mean().sort_values(kind="stable")
-    n, k = wide.shape
-    return ranks, float(stats.studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n)))
+    return rank_models(wide), critical_difference(wide.shape[1], len(wide))
 
 # %% ../nbs/09a_reports.ipynb #12b59d38
 FAMILIES = {"baseline": ("paper's baselines", "#666666", "s"), "paper": ("paper's self-encoders", "#D55E00", "o"),
@@ -231,28 +230,15 @@ def plot_accuracies(frame: pd.DataFrame, protocol: str = "nested"):
     return fig
 
 # %% ../nbs/09a_reports.ipynb #541c40fd
-def _cliques(ranks, critical):
-    "Longest runs of models, in order of rank, that can't be told apart"
-    values = ranks.to_numpy()
-    ends = [int(np.searchsorted(values, v + critical, side="right")) - 1 for v in values]
-    return [(i, end) for i, end in enumerate(ends) if end > i and (i == 0 or ends[i - 1] < end)]
-
-
 def plot_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | None = None):
-    "Critical-difference diagram: mean ranks, with bars over models that can't be told apart"
+    "Critical-difference diagram: mean ranks, with bars that join models that can't be told apart"
     ranks, critical = mean_ranks(frame, protocol, models)
-    fig, ax = plt.subplots(figsize=(8, 0.6 + 0.27 * len(ranks)), layout="constrained")
-    for i, (m, rank) in enumerate(ranks.items()):
-        _, colour, marker = FAMILIES[MODELS[m].family]
-        ax.plot(rank, -i, marker, color=colour)
-        ax.annotate(f"{MODELS[m].title} ({rank:.1f})", (rank, -i), (7, 0), textcoords="offset points", va="center", fontsize=9)
-    for j, (first, last) in enumerate(_cliques(ranks, critical)):
-        x = ranks.iloc[first] - 0.25 - 0.18 * j
-        ax.plot([x, x], [-first + 0.2, -last - 0.2], color="0.3", linewidth=2, solid_capstyle="butt")
-    ax.set(xlabel=f"mean rank over the datasets (1 is best); critical difference {critical:.2f}", yticks=[],
-           xlim=(min(ranks.iloc[0] - 1 - 0.18 * len(_cliques(ranks, critical)), 0.5), ranks.iloc[-1] + 4))
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    return fig
+    styles = {}
+    for m in ranks.index:
+        label, colour, marker = FAMILIES[MODELS[m].family]
+        styles[m] = {"label": label, "color": colour, "marker": marker}
+    titles = {m: MODELS[m].title for m in ranks.index}
+    return CriticalDifferenceDisplay.from_results(ranks, difference=critical, labels=titles, styles=styles).figure_
 
 # %% ../nbs/09a_reports.ipynb #ae082659
 def _spread(values, gap):

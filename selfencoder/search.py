@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from .network import ACTIVATIONS, SelfEncoderNetwork, exp_
 
 # %% ../nbs/03a_search.ipynb #533b5a58
-ROWS = 64            # queries per product: always this many, so that a row's result does not depend on its batch
-COLUMNS = 16_384     # outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
+ROWS = 32            # queries per product: always this many, so that a row's result does not depend on its batch
+COLUMNS = 16_384     # outputs per product: 32 x 16384 logits are 2 MB, which stay in the cache
 CHUNK = 32           # outputs that share one maximum
 TOGETHER = 128       # queries whose best outputs are picked in one go
 
