@@ -355,7 +355,7 @@ def sample_table(
     return X.loc[:, X.nunique() > 1]
 
 # %% ../nbs/05_invariance.ipynb #e9b66718
-def exactness(name, n_rows=150, n_rows_hidden=75, seed=0):
+def exactness(name, n_rows=300, n_rows_hidden=150, seed=0):
     "Every configuration and every promise, on at most so many rows of a dataset"
     for parameters in configurations():
         most = n_rows_hidden if parameters["hidden_layer_sizes"] else n_rows
