@@ -110,7 +110,8 @@ class Table:
     def html(self) -> str:
         "A `table` element"
         row = lambda cells, tag: "<tr>" + "".join(f"<{tag}>{c}</{tag}>" for c in cells) + "</tr>"
-        cells = [[f"<b>{html.escape(t)}</b>" if (i, j) in self.bold else html.escape(t) for j, t in enumerate(r)] for i, r in enumerate(self.rows)]
+        text = lambda t: html.escape(t).replace(" ± ", "&nbsp;±&nbsp;")
+        cells = [[f"<b>{text(t)}</b>" if (i, j) in self.bold else text(t) for j, t in enumerate(r)] for i, r in enumerate(self.rows)]
         return (f"<table><caption>{html.escape(self.caption)}</caption><thead>{row(map(html.escape, self.header), 'th')}</thead><tbody>"
                 + "".join(row(r, "td") for r in cells) + "</tbody></table>")
 
@@ -212,7 +213,7 @@ def plot_accuracies(frame: pd.DataFrame, protocol: str = "nested"):
     "Accuracy of every model on every dataset: mean and standard deviation over folds"
     summary, models = means(frame, protocol), _models_in(frame, protocol)
     datasets = [d for d in paper_tables()["titles"] if d in set(frame.dataset)]
-    fig, axes = plt.subplots(2, 5, figsize=(15, 0.5 + 0.4 * len(models)), sharey=True, layout="constrained")
+    fig, axes = plt.subplots(5, 2, figsize=(9, 1 + 0.8 * len(models)), sharey=True, layout="constrained")
     for ax, dataset in zip(axes.flat, datasets):
         for i, m in enumerate(models):
             _, colour, marker = FAMILIES[MODELS[m].family]
@@ -226,7 +227,7 @@ def plot_accuracies(frame: pd.DataFrame, protocol: str = "nested"):
     fig.suptitle(f"Accuracy, protocol {protocol}: {PROTOCOLS[protocol]}")
     _family_legend(axes.flat[0], models)
     axes.flat[0].get_legend().remove()   # one for the whole figure, where it hides nothing
-    fig.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(FAMILIES), frameon=False)
+    fig.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     return fig
 
 # %% ../nbs/09a_reports.ipynb #541c40fd
