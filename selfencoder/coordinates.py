@@ -370,7 +370,81 @@ class _TableReader(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)[self.varying_]
 
 # %% ../nbs/01_coordinates.ipynb #f899255b
-class TableCoordinates(_TableReader):
+class _CoordinateMap(_TableReader):
+    "Fit the map from a table to coordinates, and go along it in both directions"
+
+    def fit(self, X, y=None):
+        "Learn the encoding and the affine map from the rows of `X`; `y` is ignored"
+        if self.invariance not in ("scale", "affine", None):
+            raise ValueError(f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None.")
+        table = self._read(X, reset=True)
+        self._fit_columns(table)
+        E = self._encode(table)
+        self.varying_ = _varying(E)
+        E = E[:, self.varying_]
+        if self.invariance == "affine": self.affine_ = affine_map(E, _float_precision(table), self.random_state)
+        else: self.affine_ = scale_map(E, self._marks()) if self.invariance == "scale" else raw_map(E)
+        return self
+
+    def encode(self, X):
+        "The encoded table E: numbers with holes filled and marked, a 0/1 column per category"
+        check_is_fitted(self)
+        return self._encode(self._read(X, reset=False))[:, self.varying_]
+
+    def transform(self, X):
+        "The coordinates Z of the rows of `X`, float64"
+        E = self.encode(X)
+        return np.ascontiguousarray(E if self.invariance is None else self.affine_(E))
+
+    def inverse_transform(self, Z):
+        "The encoded table that has coordinates `Z`"
+        check_is_fitted(self)
+        return self.affine_.inverse(np.asarray(Z, dtype=np.float64))
+
+# %% ../nbs/01_coordinates.ipynb #0d27b034
+class _CoordinateFacts(_CoordinateMap):
+    "What the map is, in the user's own columns, and as plain numbers for a file"
+
+    @property
+    def offset_(self):
+        "The encoded row that has coordinates zero"
+        return self.affine_.shift * self.affine_.unit
+
+    @property
+    def map_(self):
+        "The matrix from the encoded table, less `offset_`, to coordinates"
+        factor, matrix = self.affine_.factor / self.affine_.unit, self.affine_.matrix
+        return np.diag(factor) if matrix is None else factor[:, None] * matrix
+
+    def to_features(self, W, b):
+        "`(W_E, b_E)`: weights over the encoded table with the scores that `W`, `b` have over the coordinates"
+        W_E = np.asarray(W, dtype=np.float64) @ self.map_.T
+        return W_E, np.asarray(b, dtype=np.float64) - W_E @ self.offset_
+
+    def get_state(self):
+        "All that was learned: a dict for JSON, and a dict of arrays"
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        meta = {"invariance": self.invariance, "columns": [asdict(column) for column in self.columns_],
+                "feature_names_in": None if names is None else list(names)}
+        arrays = {name: array for name, array in vars(self.affine_).items() if array is not None}
+        return meta, {"varying": self.varying_, **arrays}
+
+    @classmethod
+    def from_state(cls, meta, arrays):
+        "The fitted transformer that `get_state` described"
+        is_categorical = ["levels" in column for column in meta["columns"]]
+        self = cls(meta["invariance"], categorical_features=is_categorical)
+        self.n_features_in_, self.is_categorical_ = len(is_categorical), np.array(is_categorical)
+        if meta["feature_names_in"] is not None:
+            self.feature_names_in_ = np.array(meta["feature_names_in"], dtype=object)
+        self.columns_ = [(Categories if "levels" in column else Numbers)(**column) for column in meta["columns"]]
+        self.varying_ = np.asarray(arrays["varying"])
+        self.affine_ = AffineMap(**{name: np.asarray(array) for name, array in arrays.items() if name != "varying"})
+        return self
+
+# %% ../nbs/01_coordinates.ipynb #ec27d6cf
+class TableCoordinates(_CoordinateFacts):
     """From a table to coordinates that don't change with units (`"scale"`) or with the basis (`"affine"`).
 
     Parameters
@@ -409,75 +483,9 @@ class TableCoordinates(_TableReader):
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X, y=None):
-        "Learn the encoding and the affine map from the rows of `X`; `y` is ignored"
-        if self.invariance not in ("scale", "affine", None):
-            raise ValueError(f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None.")
-        table = self._read(X, reset=True)
-        self._fit_columns(table)
-        E = self._encode(table)
-        self.varying_ = _varying(E)
-        E = E[:, self.varying_]
-        if self.invariance == "affine": self.affine_ = affine_map(E, _float_precision(table), self.random_state)
-        else: self.affine_ = scale_map(E, self._marks()) if self.invariance == "scale" else raw_map(E)
-        return self
-
-    def encode(self, X):
-        "The encoded table E: numbers with holes filled and marked, a 0/1 column per category"
-        check_is_fitted(self)
-        return self._encode(self._read(X, reset=False))[:, self.varying_]
-
-    def transform(self, X):
-        "The coordinates Z of the rows of `X`, float64"
-        E = self.encode(X)
-        return np.ascontiguousarray(E if self.invariance is None else self.affine_(E))
-
-    def inverse_transform(self, Z):
-        "The encoded table that has coordinates `Z`"
-        check_is_fitted(self)
-        return self.affine_.inverse(np.asarray(Z, dtype=np.float64))
-
-    @property
-    def offset_(self):
-        "The encoded row that has coordinates zero"
-        return self.affine_.shift * self.affine_.unit
-
-    @property
-    def map_(self):
-        "The matrix from the encoded table, less `offset_`, to coordinates"
-        factor, matrix = self.affine_.factor / self.affine_.unit, self.affine_.matrix
-        return np.diag(factor) if matrix is None else factor[:, None] * matrix
-
-    def to_features(self, W, b):
-        "`(W_E, b_E)`: weights over the encoded table with the scores that `W`, `b` have over the coordinates"
-        W_E = np.asarray(W, dtype=np.float64) @ self.map_.T
-        return W_E, np.asarray(b, dtype=np.float64) - W_E @ self.offset_
-
     def get_feature_names_out(self, input_features=None):
         "Names of the coordinates: those of the encoded columns, or z0, z1, ... if `invariance='affine'`"
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
         if self.affine_.matrix is None: return self.encoded_feature_names_
         return np.array([f"z{k}" for k in range(self.affine_.matrix.shape[1])], dtype=object)
-
-    def get_state(self):
-        "All that was learned: a dict for JSON, and a dict of arrays"
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        meta = {"invariance": self.invariance, "columns": [asdict(column) for column in self.columns_],
-                "feature_names_in": None if names is None else list(names)}
-        arrays = {name: array for name, array in vars(self.affine_).items() if array is not None}
-        return meta, {"varying": self.varying_, **arrays}
-
-    @classmethod
-    def from_state(cls, meta, arrays):
-        "The fitted transformer that `get_state` described"
-        is_categorical = ["levels" in column for column in meta["columns"]]
-        self = cls(meta["invariance"], categorical_features=is_categorical)
-        self.n_features_in_, self.is_categorical_ = len(is_categorical), np.array(is_categorical)
-        if meta["feature_names_in"] is not None:
-            self.feature_names_in_ = np.array(meta["feature_names_in"], dtype=object)
-        self.columns_ = [(Categories if "levels" in column else Numbers)(**column) for column in meta["columns"]]
-        self.varying_ = np.asarray(arrays["varying"])
-        self.affine_ = AffineMap(**{name: np.asarray(array) for name, array in arrays.items() if name != "varying"})
-        return self
