@@ -184,11 +184,13 @@ def read_table(path: str):
     return table
 
 
-def split_target(train, query, target):
+def split_target(train, query, target, ignored=()):
     "The columns to compare in both tables, and the target of the training rows"
-    if target is not None and target not in train:
-        raise ValueError(f"there is no column {target!r} in the training table, which has {', '.join(map(str, train.columns))}")
+    for column in [*ignored, *([] if target is None else [target])]:
+        if column not in train:
+            raise ValueError(f"there is no column {column!r} in the training table, which has {', '.join(map(str, train.columns))}")
     answers = None if target is None else train.pop(target)
+    train = train.drop(columns=list(ignored))
     absent = [str(column) for column in train if column not in query]
     if absent: raise ValueError(f"the query table lacks the column{'s' * (len(absent) > 1)} {', '.join(absent)}")
     return train, query[train.columns], answers
@@ -205,6 +207,7 @@ def vote(targets):
     option("query", metavar="QUERY.csv", help="the rows whose neighbours are wanted"),
     option("-k", type=int, default=5, metavar="K", help="how many neighbours (default: 5)"),
     option("--target", metavar="COLUMN", help="a column of TRAIN.csv to predict: it is not compared, and the neighbours vote on it"),
+    option("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that say nothing about likeness, such as an id"),
     option("--seed", type=int, default=0, metavar="N", help="seed of the training (default: 0)"),
     option("--out", default="neighbors.csv", metavar="FILE", help="where to write them (default: neighbors.csv)"))
 def neighbors(args):
@@ -214,13 +217,13 @@ def neighbors(args):
     Rows count from 0, in the order of the files. Writes one line for each query and neighbour.
 
     example:
-      selfencoder neighbors customers.csv new.csv -k 5 --target churned
+      selfencoder neighbors customers.csv new.csv -k 5 --target churned --ignore customer_id
     """
     import numpy as np
     import pandas as pd
     from selfencoder import SelfEncoder
     from selfencoder.files import write_atomically
-    train, query, answers = split_target(read_table(args.train), read_table(args.query), args.target)
+    train, query, answers = split_target(read_table(args.train), read_table(args.query), args.target, args.ignore)
     if not 1 <= args.k <= len(train): raise ValueError(f"-k must be between 1 and {len(train)}, the rows of {args.train!r}; got {args.k}")
     distances, rows = SelfEncoder(args.k, random_state=args.seed).fit(train).kneighbors(query)
     found = pd.DataFrame({"query": np.repeat(np.arange(len(query)), args.k), "rank": np.tile(np.arange(1, args.k + 1), len(query)),
