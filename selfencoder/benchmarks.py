@@ -326,7 +326,7 @@ def compare_queries(quick=False):
         for phi, wanted in [("softmax", False), ("softmax", True), ("sigmoid", True)]:
             turns = take_turns({"selfencoder": lambda: encoders[phi].kneighbors(queries, return_distance=wanted) is None or None,
                                 "scikit-learn": lambda: brute.kneighbors(scaler.transform(queries), return_distance=wanted) is None or None},
-                               1 if quick else 9)
+                               1 if quick else 25)
             cases.append(_case("queries", turns, "selfencoder", ["scikit-learn"], n=n, d=20, hidden=(),
                                output=f"{phi}, with distances" if wanted else phi, goal={} if quick else {"scikit-learn": 2}))
     return cases

@@ -7,6 +7,7 @@ __all__ = ['ROWS', 'QUERIES', 'COLUMNS', 'CHUNK', 'TOGETHER', 'map_rows', 'padde
            'kth_largest', 'top_columns', 'chunk_maxima', 'best_of_chunks', 'TopK', 'on_threads', 'top_k', 'distances']
 
 # %% ../nbs/03a_search.ipynb #5d1d2f01
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from .network import ACTIVATIONS, SelfEncoderNetwork, exp_
+from .network import ACTIVATIONS, SelfEncoderNetwork
 
 # %% ../nbs/03a_search.ipynb #533b5a58
 ROWS = 32            # queries per product: always this many, so that a row's result does not depend on its batch
@@ -172,8 +173,9 @@ def _pass_over(h, block, buffer, scratch):
 
 def _log_sum_exp(logits, largest, scratch):
     "Log of the sum of exponentials of each row, given its largest value"
-    shifted = torch.sub(logits, largest, out=scratch[:, : logits.shape[1]])
-    return exp_(shifted).sum(1).log_().add_(largest[:, 0])
+    binary = math.log2(math.e)   # exp2 takes half the time of exp
+    shifted = torch.add(-binary * largest, logits, alpha=binary, out=scratch[:, : logits.shape[1]])
+    return shifted.exp2_().sum(1).log_().add_(largest[:, 0])
 
 # %% ../nbs/03a_search.ipynb #a5d0c298
 def distances(found: TopK, output_activation: str) -> torch.Tensor:
