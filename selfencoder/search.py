@@ -173,9 +173,10 @@ def _pass_over(h, block, buffer, scratch):
 
 def _log_sum_exp(logits, largest, scratch):
     "Log of the sum of exponentials of each row, given its largest value"
-    binary = math.log2(math.e)   # exp2 takes half the time of exp
-    shifted = torch.add(-binary * largest, logits, alpha=binary, out=scratch[:, : logits.shape[1]])
-    return shifted.exp2_().sum(1).log_().add_(largest[:, 0])
+    # first the difference: that of the largest is then exactly zero, however large it is
+    shifted = torch.sub(logits, largest, out=scratch[:, : logits.shape[1]])
+    powers = shifted.mul_(math.log2(math.e)).exp2_()   # half the time of exp_
+    return powers.sum(1).log_().add_(largest[:, 0])
 
 # %% ../nbs/03a_search.ipynb #a5d0c298
 def distances(found: TopK, output_activation: str) -> torch.Tensor:
