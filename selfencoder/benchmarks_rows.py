@@ -91,7 +91,7 @@ def epoch_cost(n: int) -> dict:
             start = time.process_time()
             blocks.train_epoch(0.1)
             times.append(time.process_time() - start)
-    held = [blocks.x, blocks.theta, blocks.square, blocks.order, *blocks.running.values()]
+    held = [blocks.x, blocks.theta, blocks.square, blocks.order, blocks.remembered]
     return {"cpu": float(np.median(times[1:])), "state": sum(t.numel() * t.element_size() for t in held),
             "peak": peak_bytes()}
 

@@ -97,14 +97,17 @@ class ShardedBlocks(Blocks):
         self.owner = np.concatenate([[p] * len(share(p, processes, self.K)) for p in range(processes)])
 
     def rows(self, k):
-        message = self.x.new_zeros(self.B, self.x.shape[2] + 3)
+        message = self.x.new_zeros(self.x.shape[1] + 3, self.B)
         if k in self.place:
-            x, own, running = super().rows(k)
-            message = torch.cat([x, torch.stack([own, running["rest"], running["own"]], 1)], 1)
+            x, own, remembered = super().rows(k)
+            message = torch.cat([x, own[None], remembered])
         message = tell_all(message, int(self.owner[k]))
-        return message[:, :-3], message[:, -3], {"rest": message[:, -2], "own": message[:, -1]}
+        return message[:-3], message[-3], message[-2:]
 
-    def total(self, sums): return sum_over_all(sums)
+    def total(self, sums, here, count):
+        everyone = sums.new_zeros(count, *sums.shape[1:])
+        everyone[here] = sums
+        return sum_over_all(everyone)
 
 # %% ../nbs/07b_distributed.ipynb #d909df79
 class ShardedCheckpoint(Checkpoint):

@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from tqdm.auto import tqdm
 
 from .files import read_model, write_model
-from .network import SelfEncoderNetwork, exp_
+from .network import LOG2E, SelfEncoderNetwork
 from .solvers import History, check_rows, lbfgs, one_thread
 
 # %% ../nbs/07_sampling.ipynb #af4b2a62
@@ -131,39 +131,36 @@ LARGEST = 60.0   # exponent: exp of it is still a number
 MEMORY = 0.1     # share of the newest value in a row's running mean, once it has seen ten
 
 
-def _softmax_terms(U, own, diagonal):
-    "exp(u_j - u_i) in place of u_j - u_i, zero for the row's own output; their sums over each block of outputs"
-    exp_(U.clamp_(max=LARGEST))
-    if diagonal is not None: diagonal.zero_()
-    return U.sum(2)
+def _softmax_terms(x, own, theta, with_own):
+    "exp(u_j - u_i) for the rows `x` and each block of outputs, zero for the row's own output; their sums over each block"
+    U = torch.baddbmm(-own[:, None], x.T.expand(len(theta), -1, -1), theta, beta=LOG2E, alpha=LOG2E)
+    U.clamp_(-126.0, LARGEST * LOG2E).exp2_()
+    if with_own: U[0].diagonal().zero_()
+    return U, U.sum(2)
 
 
-def _softmax_slopes(U, own, diagonal, near, far, weight, running, share):
-    "The slopes of Eq. 1 in place of the terms; the loss of each row"
-    rest = running["rest"] * torch.exp((running["own"] - own).clamp(-LARGEST, LARGEST))   # relative to the own logit of today
+def _softmax_slopes(U, own, near, far, weight, remembered, share):
+    "The slopes of Eq. 1: what the terms `U` of each row are multiplied by, that of its own output; its loss, and what to remember"
+    rest, own_then = remembered
+    rest = rest * torch.exp((own_then - own).clamp_(-LARGEST, LARGEST))   # relative to the own logit of today
     # what was seen is a lower bound of the whole sum, whatever the running mean says
     rest = torch.maximum(torch.lerp(rest, near + weight * far, share), near + far)
     p = 1 / (1 + rest)
-    U.mul_((p * (1 + p))[:, None])
-    if diagonal is not None: diagonal.copy_((1 + p) * (p - 1))
-    running["rest"], running["own"] = rest, own
-    return 1 - p - p.log()
+    return p * (1 + p), (1 + p) * (p - 1), 1 - p - p.log(), torch.stack([rest, own])
 
 # %% ../nbs/07_sampling.ipynb #320265f5
-def _sigmoid_terms(U, own, diagonal):
-    "u_j in place of u_j - u_i; the sums of the losses over each block of outputs"
-    U.add_(own[:, None])
-    if diagonal is not None: diagonal.neg_()
-    loss = F.softplus(U).sum(2)
-    if diagonal is not None: diagonal.neg_()
-    return loss
+def _sigmoid_terms(x, own, theta, with_own):
+    "The logits of the rows `x` for each block of outputs, and the sums of the losses over each block"
+    U = torch.bmm(x.T.expand(len(theta), -1, -1), theta)
+    if with_own: U[0].diagonal().neg_()   # the own output shall be on
+    return U, F.softplus(U).sum(2)
 
 
-def _sigmoid_slopes(U, own, diagonal, near, far, weight, running, share):
-    "The slopes in place of the logits; the loss of each row"
+def _sigmoid_slopes(U, own, near, far, weight, remembered, share):
+    "The slopes, in place of the logits `U`; the others as for SoftMax"
     U.sigmoid_()
-    if diagonal is not None: diagonal.copy_(-torch.sigmoid(-own))
-    return near + weight * far
+    # the own output, turned round among the terms, has the wrong sign there: twice its slope puts it right
+    return torch.ones_like(own), -2 * torch.sigmoid(-own), near + weight * far, remembered
 
 # %% ../nbs/07_sampling.ipynb #0a2ef0c7
 class _Layout:
@@ -186,18 +183,17 @@ class _Layout:
         c, e = normal_solution(variance, alpha)
         s = (variance / (1 + c * variance) + alpha).sqrt()
         self.map, self.inverse = (((directions * v) @ directions.T).to(dtype) for v in (1 / s, s))
-        self.penalty = self.alpha * self.map @ self.map
+        self.penalty = F.pad(self.alpha * self.map @ self.map, (0, 1, 0, 1))   # none for the biases
         self.unit = float((c * s).mean())   # a typical weight, in these coordinates
 
     def fill(self, rows, outputs):
         "Cut the shuffled `rows` and `outputs` into the blocks that are held here"
         missing = len(self.held) * self.B - len(rows)   # filled up with rows that nobody sees and outputs that never answer
-        self.x = F.pad(torch.cat([rows, rows.new_ones(len(rows), 1)], 1), (0, 0, 0, missing)).view(-1, self.B, rows.shape[1] + 1)
-        outputs = F.pad(outputs, (0, missing))
-        if missing: outputs[-1, -missing:] = -1e30
-        self.theta = outputs.view(len(outputs), -1, self.B).transpose(0, 1).contiguous()
+        cut = lambda columns: F.pad(columns, (0, missing)).view(len(columns), -1, self.B).transpose(0, 1).contiguous()
+        self.x, self.theta = cut(torch.cat([rows.T, rows.new_ones(1, len(rows))])), cut(outputs)
+        if missing: self.theta[-1, -1, -missing:] = -1e30
         self.square = torch.zeros_like(self.theta)
-        self.running = {name: rows.new_zeros(len(self.held), self.B) for name in ("rest", "own")}
+        self.remembered = rows.new_zeros(len(self.held), 2, self.B)
         self.place = {block: position for position, block in enumerate(self.held)}
 
     def next_distances(self):
@@ -220,45 +216,42 @@ class _Steps(_Layout):
 
     def rows(self, k):
         "The rows of block `k`, their own logits, and what they remember"
-        x, theta = self.x[self.place[k]], self.theta[self.place[k]]
-        own = (x * theta.T).sum(1) + 1e30 * (1 - x[:, -1])   # rows that only fill up see nothing
-        return x, own, {name: values[self.place[k]] for name, values in self.running.items()}
+        x = self.x[self.place[k]]
+        return x, (x * self.theta[self.place[k]]).sum(0), self.remembered[self.place[k]]
 
-    def total(self, sums):
-        "The sum over all processes: there is only one"
+    def total(self, sums, here, count):
+        "The sums of all `count` blocks, of which those at `here` are given: there is only one process, so all of them are"
         return sums
 
     def step(self, k, blocks, rate):
         "The rows of block `k` against the outputs of `blocks`, of which it is the first"
-        x, own, running = self.rows(k)
+        x, own, remembered = self.rows(k)
         here = [i for i, block in enumerate(blocks) if block in self.place]
         places = torch.tensor([self.place[blocks[i]] for i in here], dtype=torch.int64, device=x.device)
-        theta = self.theta[places]
-        U = torch.baddbmm(-own[:, None], x.expand(len(here), -1, -1), theta)
-        diagonal = U[0].diagonal() if k in self.place else None
-        sums = U.new_zeros(len(blocks), self.B)
-        sums[here] = self.terms(U, own, diagonal)
-        sums = self.total(sums)
-        near, far = sums[0], sums[1:].sum(0)
-        loss = self.slopes(U, own, diagonal, near, far, self.weight, running, max(MEMORY, 1 / (self.epoch + 1)))
-        if k in self.place:
-            for name, values in running.items(): self.running[name][self.place[k]] = values
-        gradient = torch.bmm(x.T.expand(len(here), -1, -1), U)
-        gradient[int(k in self.place):] *= self.weight
+        theta, with_own = self.theta.index_select(0, places), k in self.place
+        U, sums = self.terms(x, own, theta, with_own)
+        sums = self.total(sums, here, len(blocks))
+        share = max(MEMORY, 1 / (self.epoch + 1))
+        factor, own_slope, loss, remembered = self.slopes(U, own, sums[0], sums[1:].sum(0), self.weight, remembered, share)
+        gradient = torch.bmm((x * factor).expand(len(here), -1, -1), U)
+        gradient[int(with_own):] *= self.weight
+        if with_own:
+            gradient[0].addcmul_(x, own_slope)
+            self.remembered[self.place[k]] = remembered
         self.move(places, theta, gradient, rate)
-        return float((loss * x[:, -1]).sum(dtype=torch.float64))
+        return float(loss @ x[-1])   # the rows that only fill up have a zero there
 
     def move(self, places, theta, gradient, rate, decay=0.99):
         "One step for the outputs at `places`"
-        centre = self.x[places][:, :, :-1].mT   # each output's own row
-        gradient[:, :-1] -= centre * gradient[:, -1:]
-        gradient[:, :-1] += self.penalty @ theta[:, :-1] / (self.r + 1)
-        square = self.square[places].mul_(decay).addcmul_(gradient, gradient, value=1 - decay)
-        self.square[places] = square
-        visits = 1 + self.epoch * (self.r + 1)
-        change = gradient.div_(square.div_(1 - decay**visits).sqrt_().add_(1e-8)).mul_(-rate * self.unit)
+        centre = self.x.index_select(0, places)[:, :-1]   # each output's own row
+        gradient[:, :-1].addcmul_(centre, gradient[:, -1:], value=-1.0)
+        gradient.baddbmm_(self.penalty.expand(len(theta), -1, -1), theta, alpha=1 / (self.r + 1))
+        square = self.square.index_select(0, places).mul_(decay).addcmul_(gradient, gradient, value=1 - decay)
+        self.square.index_copy_(0, places, square)
+        visited = math.sqrt(1 - decay ** (1 + self.epoch * (self.r + 1)))
+        change = gradient.div_(square.sqrt_().add_(1e-8 * visited))
         change[:, -1] -= (centre * change[:, :-1]).sum(1)
-        self.theta[places] = theta.add_(change)
+        self.theta.index_copy_(0, places, theta.add_(change, alpha=-rate * self.unit * visited))
 
 # %% ../nbs/07_sampling.ipynb #926a4878
 class Blocks(_Steps):
@@ -281,11 +274,9 @@ class Blocks(_Steps):
         return loss / self.n + self.mean_penalty()
 
     def mean_penalty(self):
-        sums = self.theta.new_zeros(self.K, dtype=torch.float64)
-        for position, block in enumerate(self.held):
-            theta = self.theta[position, :-1]
-            sums[block] = (theta * (self.penalty @ theta)).sum(dtype=torch.float64)
-        return 0.5 * float(self.total(sums).sum()) / self.n
+        weights = self.theta.split(64)
+        sums = torch.cat([(w * (self.penalty @ w)).sum((1, 2)) for w in weights]).double()
+        return 0.5 * float(self.total(sums, self.held, self.K).sum()) / self.n
 
     @torch.no_grad()
     def write(self, network):
@@ -294,12 +285,12 @@ class Blocks(_Steps):
 
     def state(self):
         "Everything that decides the next step"
-        return {"theta": self.theta, "square": self.square, **self.running, "generator": self.generator.get_state(),
+        return {"theta": self.theta, "square": self.square, "remembered": self.remembered, "generator": self.generator.get_state(),
                 "distances": torch.tensor(self.distances, dtype=torch.int64)}
 
     def restore(self, state, epoch):
         "Go on from what `state` gave"
-        for name, mine in [("theta", self.theta), ("square", self.square), *self.running.items()]: mine.copy_(state[name])
+        for name in ("theta", "square", "remembered"): getattr(self, name).copy_(state[name])
         self.generator.set_state(state["generator"])
         self.distances, self.epoch = state["distances"].tolist(), epoch
 

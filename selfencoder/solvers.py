@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
-from .network import ACTIVATIONS, SelfEncoderNetwork, check_option, exp_
+from .network import ACTIVATIONS, SelfEncoderNetwork, LOG2E, check_option, exp2_
 
 # %% ../nbs/03_solvers.ipynb #98a4a946
 LOSSES = ("eq1", "cross_entropy")
@@ -61,9 +61,14 @@ def _sigmoid_block(U, own, columns, with_loss):
     return loss, None
 
 
+def _relative_logits(own, h, output):
+    "The logits relative to the row's own one, as exponents of two: what the next two take"
+    return torch.baddbmm(-own[..., None], h, output, beta=LOG2E, alpha=LOG2E)
+
+
 def _softmax_block(U, own, columns, with_loss):
     "Eq. 1 over a SoftMax"
-    exp_(U)
+    exp2_(U)
     _set_own(U, columns, torch.zeros_like(own))
     E = U.sum(-1, keepdim=True)
     r = torch.sub(1 + E, U)
@@ -77,7 +82,7 @@ def _softmax_block(U, own, columns, with_loss):
 
 def _cross_entropy_block(U, own, columns, with_loss):
     "Plain cross-entropy over a SoftMax"
-    exp_(U)
+    exp2_(U)
     _set_own(U, columns, torch.zeros_like(own))
     E = U.sum(-1, keepdim=True)
     U.div_(1 + E)
@@ -91,7 +96,7 @@ def _eq1_rows(u, own, with_loss):
     right = top == own
     rest = u.scatter(1, top, -math.inf)
     second = rest.amax(1, keepdim=True)
-    e = exp_(rest.sub_(second)).scatter_(1, top, 0.0)
+    e = exp2_(rest.sub_(second).mul_(LOG2E)).scatter_(1, top, 0.0)
     S, delta = e.sum(1, keepdim=True), (second - top_value).exp()
     D = 1 + S * delta
     p = e * (delta / D)  # 0 at the top
@@ -257,7 +262,7 @@ def loss_and_gradient(
     total = torch.zeros(len(h), dtype=torch.float64) if with_loss else None
     for m, r in _blocks(stack, h.shape[1]):
         columns = r.start if rows is None else rows[r]
-        U = torch.baddbmm(-own[m, r, None], h[m, r], output[m]) if stack.softmax else torch.bmm(h[m, r], output[m])
+        U = _relative_logits(own[m, r], h[m, r], output[m]) if stack.softmax else torch.bmm(h[m, r], output[m])
         loss, trusted = stack.block(U, own[m, r], columns, with_loss)
         if trusted is not None and not trusted.all():
             _exact_rows(U, loss, trusted, h[m, r], output[m], columns, stack.exact)
