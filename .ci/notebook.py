@@ -7,6 +7,7 @@
 `--slow` also runs the cells marked `#| slow`.
 """
 import argparse
+import logging
 import os
 import sys
 import time
@@ -46,6 +47,7 @@ def run(notebook: Path, flags: set):
     for c in nb.cells:
         if c.cell_type == "code": c.outputs = []      # a cell that prints nothing any more must not keep what it printed once
     warnings.formatwarning = plain_warning
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)   # which fonts this machine lacks is no reader's concern
     start, shell = time.time(), CaptureShell(notebook)
     try:
         with working_directory(notebook.parent):
