@@ -143,7 +143,7 @@ class Page:
         if kind == "error": return printed("\n".join(output["traceback"]))
         for mime in IMAGES:
             if mime in data: return self.figure(mime, text(data[mime]), options)
-        if "text/markdown" in data: return text(data["text/markdown"])
+        if "text/markdown" in data: return signatures(text(data["text/markdown"]))
         if "text/html" in data:
             plain = re.sub(r"<style scoped>.*?</style>|\n\s*", "", text(data["text/html"]), flags=re.S)
             return f"::: {{.output .scroll}}\n```{{=html}}\n{plain}\n```\n:::"
@@ -157,6 +157,11 @@ class Page:
         alt = html.escape(options.get("fig-alt") or caption)
         label = f"#{options['label']} " if options.get("label", "").startswith("fig-") else ""
         return f'![{caption}]({name}){{{label}alt="{alt}"}}'
+
+
+def signatures(markdown: str) -> str:
+    "Names in the comments of a signature as names: nbdev makes links of them, which code cannot show"
+    return re.sub(r"^```python\n.*?^```", lambda m: re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"\1", m[0]), markdown, flags=re.S | re.M)
 
 
 def printed(output: str) -> str:

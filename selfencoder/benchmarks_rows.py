@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['COMPARISONS', 'badly_scaled_mixture', 'mixture_coordinates', 'vote', 'compare_epochs', 'epoch_cost', 'trained',
            'compare_accuracy', 'compare_hnswlib', 'compare_search', 'compare_index', 'overlap', 'compare_full',
-           'compare_visible', 'compare_processes', 'run', 'load', 'table', 'main']
+           'compare_visible', 'compare_processes', 'run', 'load_comparison', 'case_table', 'main']
 
 # %% ../nbs/11a_benchmarks_rows.ipynb #3cb35f60
 import argparse
@@ -281,20 +281,22 @@ def run(only: list|None = None, quick: bool = False, path: Path = RESULTS) -> di
         target = path / f"rows_{name}{'-quick' if quick else ''}.json"
         target.with_suffix(".part").write_text(json.dumps(stored[name], indent=1) + "\n")
         target.with_suffix(".part").replace(target)
-        print(table(stored[name]).to_string(), flush=True)
+        print(case_table(stored[name]).to_string(), flush=True)
     return stored
 
 
-def load(name: str, path: Path = RESULTS) -> dict:
+def load_comparison(name: str, path: Path = RESULTS) -> dict:
     "One stored comparison"
     target = path / f"rows_{name}.json"
     if not target.exists(): raise FileNotFoundError(f"there is no {target}: run `python -m selfencoder.benchmarks_rows --only {name}`.")
     return json.loads(target.read_text())
 
 
-def table(result: dict) -> pd.DataFrame:
-    "The cases of one comparison"
-    return pd.DataFrame(result["cases"]).map(lambda v: float(f"{v:.4g}") if isinstance(v, float) else v).astype(object).fillna("")
+def case_table(result: dict) -> pd.DataFrame:
+    "The cases of one comparison, memory in MB"
+    cases = pd.DataFrame(result["cases"])
+    for name in cases.columns.intersection(["state", "peak"]): cases[name] = (cases[name] / 1e6).round()
+    return cases.map(lambda v: float(f"{v:.4g}") if isinstance(v, float) else v).astype(object).fillna("").set_index(cases.columns[0])
 
 
 def main(arguments=None):

@@ -153,9 +153,10 @@ def reproduce(args):
     a run that was stopped goes on where it was when the same command is given again.
 
     examples:
-      selfencoder reproduce --quick --jobs 2
-      selfencoder reproduce --datasets iris wine --models knn se --protocol nested
-      selfencoder reproduce --backend dask --address 10.0.0.1:8786 --jobs 64
+
+        selfencoder reproduce --quick --jobs 2
+        selfencoder reproduce --datasets iris wine --models knn se --protocol nested
+        selfencoder reproduce --backend dask --address 10.0.0.1:8786 --jobs 64
     """
     from selfencoder import experiments
     from selfencoder.datasets import dataset_names, table1
@@ -198,6 +199,8 @@ def split_target(train, query, target, ignored=()):
 # %% ../nbs/12_cli.ipynb #0141490c
 def vote(targets):
     "What the neighbours say: the mean of numbers with a fraction, else the most frequent value, the nearest first among equals"
+    targets = targets.dropna()   # who has no answer has no vote
+    if targets.empty: return None
     if targets.dtype.kind == "f": return targets.mean()
     return targets.value_counts(sort=True).reindex(targets.unique()).idxmax()
 
@@ -214,10 +217,11 @@ def neighbors(args):
     """find the nearest rows of one CSV file for each row of another
 
     Both files have a header; columns may hold numbers or text and may have holes. No scaling is needed.
-    Rows count from 0, in the order of the files. Writes one line for each query and neighbour.
+    Rows count from 0, in the order of the files. Writes one line for each query and neighbour, with their vote if there is a target.
 
     example:
-      selfencoder neighbors customers.csv new.csv -k 5 --target churned --ignore customer_id
+
+        selfencoder neighbors customers.csv new.csv -k 5 --target churned --ignore customer_id
     """
     import numpy as np
     import pandas as pd
@@ -228,11 +232,13 @@ def neighbors(args):
     distances, rows = SelfEncoder(args.k, random_state=args.seed).fit(train).kneighbors(query)
     found = pd.DataFrame({"query": np.repeat(np.arange(len(query)), args.k), "rank": np.tile(np.arange(1, args.k + 1), len(query)),
                           "neighbor": rows.ravel(), "distance": distances.ravel()})
-    if answers is not None: found[args.target] = answers.to_numpy()[found.neighbor]
+    if answers is not None:
+        found[f"neighbor_{args.target}"] = answers.to_numpy()[found.neighbor]
+        found[f"vote_{args.target}"] = found["query"].map(found.groupby("query")[f"neighbor_{args.target}"].agg(vote))
     try: write_atomically(args.out, found.to_csv(index=False).encode())
     except OSError as error: raise ValueError(f"{args.out!r} can't be written ({error.strerror})") from None
     for number, group in list(found.groupby("query"))[:20]:
-        said = "" if answers is None else f"   {args.target}: {vote(group[args.target])}"
+        said = "" if answers is None else f"   {args.target}: {group[f'vote_{args.target}'].iloc[0]}"
         print(f"row {number}: {' '.join(map(str, group.neighbor))}{said}")
     if len(query) > 20: print(f"... and {len(query) - 20} more rows")
     print(f"written to {args.out}")

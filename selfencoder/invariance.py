@@ -62,7 +62,7 @@ def shift(table, rng, size=1e3):
 
 
 def scale(table, rng, decades=6):
-    "Another unit for each column, by a factor between 10**-decades and 10**decades"
+    "Another unit for each column, by a factor of at most 10^decades up or down"
     return on_numbers(table, lambda E: E * 10 ** rng.uniform(-decades, decades, E.shape[1]))
 
 

@@ -499,7 +499,7 @@ class SelfEncoder(_Files, _Outputs):
     solver : {"auto", "adam", "lbfgs", "newton"}, default="auto"
         "adam" is the paper's. "auto": Adam with hidden layers, Newton for a narrow sigmoid without, L-BFGS otherwise.
     init : {"auto", "random", "zero", "neighbors"}, default="auto"
-        Start of the output layer: at random (the paper's), at zero, or as the k-NN of the coordinates. "auto": see `start_`.
+        Start of the output layer: at random (the paper's), at zero, or as the k-NN of the coordinates. "auto": at zero, from where equal rows stay equal.
     alpha : float, default=0.1
         Strength, per coordinate, of the penalty on the weights that makes the optimum finite: Eq. 1 is minimised plus
         alpha * d / 2 * |w_i|^2 for each output i, with d the number of coordinates, and the bias then carries the penalty too,
@@ -576,13 +576,12 @@ class _Supervised(SelfEncoder):
         self.stratify = stratify
 
     def _votes(self, X):
-        "The positions among the visible samples of each row's neighbours, and their votes"
+        "The positions among the visible samples of each row's neighbours, and their votes, of which the nearest has one"
         latent = self._latent(X)
         k, uniform = self._check_k(None, len(self.visible_indices_)), self.weights == "uniform"
         distance, index = self._nearest(latent, k, with_distance=not uniform)
-        if uniform: return index, np.full(index.shape, 1 / index.shape[1])
-        votes = np.exp(distance[:, :1] - distance)   # relative to the nearest: probabilities may be too small to represent
-        return index, votes / votes.sum(axis=1, keepdims=True)
+        # relative to the nearest: probabilities may be too small to represent
+        return index, np.ones(index.shape) if uniform else np.exp(distance[:, :1] - distance)
 
 # %% ../nbs/04_neighbors.ipynb #df9343cb
 def class_codes(y) -> tuple[np.ndarray, np.ndarray]:
@@ -636,7 +635,8 @@ class SelfEncoderClassifier(_Elected, _Supervised):
         index, votes = self._votes(X)
         n, c = len(index), len(self.classes_)
         cell = np.arange(n)[:, None] * c + self._codes[index]
-        return np.bincount(cell.ravel(), votes.ravel(), minlength=n * c).reshape(n, c)
+        counted = np.bincount(cell.ravel(), votes.ravel(), minlength=n * c).reshape(n, c)
+        return counted / counted.sum(axis=1, keepdims=True)   # three of five are 0.6, to the last digit
 
     score = ClassifierMixin.score   # accuracy: not the share of rows identified
 
@@ -668,7 +668,7 @@ class SelfEncoderRegressor(RegressorMixin, _Supervised):
     def predict(self, X):
         "The mean of the neighbours' targets, weighted by their votes"
         index, votes = self._votes(X)
-        return np.einsum("qk,qk...->q...", votes, self._targets[index])
+        return np.einsum("qk,qk...->q...", votes / votes.sum(axis=1, keepdims=True), self._targets[index])
 
     score = RegressorMixin.score   # R^2: not the share of rows identified
 
