@@ -76,7 +76,7 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
     except KeyboardInterrupt: return 130   # the shell's code for "stopped by Ctrl-C"
 
 # %% ../nbs/12_cli.ipynb #cbe8651f
-PACKAGES = "selfencoder torch numpy scipy scikit-learn pandas matplotlib hyperopt safetensors".split()
+PACKAGES = "torch numpy scipy scikit-learn pandas matplotlib hyperopt safetensors".split()
 
 
 @command()
@@ -90,7 +90,7 @@ def info(args):
     from importlib.metadata import version
     from selfencoder.datasets import dataset_names
     from selfencoder.neighbors import choose_device
-    rows = [("python", platform.python_version())] + [(name, version(name)) for name in PACKAGES]
+    rows = [("python", platform.python_version()), ("selfencoder", __version__)] + [(name, version(name)) for name in PACKAGES]
     rows += [("device", choose_device("auto")), ("threads", torch.get_num_threads())]
     rows += [("datasets", " ".join(dataset_names()))]
     for name, value in rows: print(f"{name:<14}{value}")

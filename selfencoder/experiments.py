@@ -45,6 +45,7 @@ from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
+from . import __version__
 from .coordinates import TableCoordinates
 from .datasets import dataset_names, load_dataset
 from .ensemble import AveragedSelfEncoderClassifier
@@ -475,7 +476,7 @@ def processor() -> str:
         return platform.processor() or platform.machine()
 
 # %% ../nbs/09_experiments.ipynb #bde9ad64
-PACKAGES = "selfencoder torch numpy scipy scikit-learn pandas hyperopt joblib".split()
+PACKAGES = "torch numpy scipy scikit-learn pandas hyperopt joblib".split()
 
 
 def open_run(folder, budget: Budget):
@@ -489,7 +490,7 @@ def open_run(folder, budget: Budget):
     cells = folder / "cells.jsonl"
     if cells.exists() and not cells.read_bytes().endswith(b"\n"):   # the rest of a line that a kill cut off
         write_atomically(cells, b"".join(json.dumps(record).encode() + b"\n" for record in read_records(folder)))
-    describe_run(folder, budget=mine, versions={name: version(name) for name in PACKAGES} | {"python": platform.python_version()},
+    describe_run(folder, budget=mine, versions={"selfencoder": __version__, "python": platform.python_version()} | {name: version(name) for name in PACKAGES},
                  cpu=processor(), cores=os.cpu_count(), system=platform.system())
 
 # %% ../nbs/09_experiments.ipynb #d60a75f7

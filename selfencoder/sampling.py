@@ -115,12 +115,14 @@ def start_gaussian(
 # %% ../nbs/07_sampling.ipynb #6e4afda1
 def block_sizes(
     n: int,                      # rows
-    n_negatives: int,            # other outputs that a row is compared with in a step
+    n_negatives: int,            # other outputs that a row is compared with in a step, about
     batch_size: int|None = None,  # rows per step; None: an eighth of the negatives, from 128 (for more than 20,000 rows) to 256
 ) -> tuple[int, int, int]:
     "Number of blocks K, rows per block B, and other blocks per step r"
     n_negatives = min(n_negatives, n - 1)
-    least = 128 if n > 20_000 else 1   # few rows want many steps, many rows want large products
+    # few rows want many steps, many rows want large products: there, comparing with fewer than 255 others would take longer
+    if n > 20_000 and batch_size is None: n_negatives = max(n_negatives, 255)
+    least = 128 if n > 20_000 else 1
     size = min(batch_size or max(least, min(256, (n_negatives + 1) // 8)), (n_negatives + 2) // 2, n)
     K = -(-n // size)
     B = -(-n // K)
@@ -268,7 +270,7 @@ class Blocks(_Steps):
     def train_epoch(self, rate):
         "Every block of rows once; the mean loss per row, as estimated on the way"
         distances, loss = self.next_distances(), 0.0
-        for k in torch.randperm(self.K, generator=self.generator).tolist():
+        for k in range(self.K):   # the rows were shuffled; neighbouring memory is the fastest
             loss += self.step(k, [(k + distance) % self.K for distance in distances], rate)
         self.epoch += 1
         return loss / self.n + self.mean_penalty()
