@@ -70,14 +70,18 @@ def vote(indices: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 # %% ../nbs/11a_benchmarks_rows.ipynb #d10f09ed
 def compare_epochs(quick=False):
-    "Processor time of an epoch of sampled training, and memory, against the number of rows"
-    cases = []
-    for n in (1000, 10_000) if quick else (10_000, 100_000, 1_000_000):
-        code = f"from selfencoder.benchmarks_rows import epoch_cost; import json; print(json.dumps(epoch_cost({n})))"
-        answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        cases.append({"n": n, "d": 20, "n_negatives": 511, **json.loads(answer.stdout.splitlines()[-1])})
-    for case in cases: case["times the first"] = case["cpu"] / cases[0]["cpu"]
+    "Processor time of an epoch of sampled training, and memory, against the number of rows: median of three turns"
+    sizes, turns = ((1000, 10_000), 1) if quick else ((10_000, 100_000, 1_000_000), 3)
+    costs = [[_cost_in_a_process(n) for n in sizes] for _ in range(turns)]
+    cases = [{"n": n, "d": 20, "n_negatives": 511, **pd.DataFrame(of_n).median().to_dict()} for n, of_n in zip(sizes, zip(*costs))]
+    for before, case in zip(cases, cases[1:]): case["times the one before"] = case["cpu"] / before["cpu"]
     return cases
+
+
+def _cost_in_a_process(n):
+    code = f"from selfencoder.benchmarks_rows import epoch_cost; import json; print(json.dumps(epoch_cost({n})))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(answer.stdout.splitlines()[-1])
 
 
 def epoch_cost(n: int) -> dict:
@@ -87,7 +91,7 @@ def epoch_cost(n: int) -> dict:
     network = start_gaussian(SelfEncoderNetwork(20, n), Z, 2.0)
     with one_thread():
         blocks, times = Blocks(network, Z, 511, alpha=2.0), []
-        for _ in range(6 if n > 500_000 else 16):
+        for _ in range(4 if n > 500_000 else 16):
             start = time.process_time()
             blocks.train_epoch(0.1)
             times.append(time.process_time() - start)
