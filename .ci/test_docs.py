@@ -26,7 +26,7 @@ CELLS = [
     code("#| echo: false\nsecret_too = 1", data(text_plain="42")),
     code("#| code-fold: true\nfolded = 1"),
     code("#| exported-source: true\ndef twice(x): return 2 * x"),
-    code("#| echo: false\nshow_doc(twice)", data(text_markdown="---\n\n### twice\n\n```python\ndef twice(x): \n```\n\n*Twice `x`*")),
+    code("#| echo: false\nshow_doc(twice)", data(text_markdown="---\n\n### twice\n\n```python\ndef twice(x, # as [`fit`](https://se.example/se/network.html#fit) takes\n): \n```\n\n*Twice `x`*")),
 ]
 
 EXPECTED = {
@@ -46,6 +46,7 @@ EXPECTED = {
     "the output of a cell without its code": r"<pre><code>42",
     "folded code": r"<details>\s*<summary>\s*Code\s*</summary>",
     "an API block, then its source": r'id="twice".*<summary>\s*Source\s*</summary>.*return.*</details>',
+    "a name in a signature, as a name": r"# as fit takes",
     "the sidebar with this page marked": r'<span>Start</span>.*aria-current=page>A sample<',
     "the page's contents": r'On this page.*href="#sec-prose"',
 }

@@ -12,6 +12,9 @@ TEXT = ("main p, main li, main a, main span, main code, main h1, main h2, main h
         "figcaption, summary, nav a, nav span")
 HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => +h.tagName[1])"
 
+# a name in backticks inside a link becomes a link inside a link, which shows as what was typed
+LEFTOVERS = "[...document.querySelectorAll('main p, main li, main td')].map(e => e.innerText).filter(t => /\\]\\s*\\(https?:/.test(t)).map(t => t.slice(0, 80))"
+
 
 def faults(page, url: str) -> list:
     "What is wrong with one page: errors, the network, what sticks out on a phone, contrast, headings"
@@ -21,6 +24,7 @@ def faults(page, url: str) -> list:
     found = list(page.complaints)
     found += [f"it asks the network for {url}" for url in page.requests if not url.startswith(("file:", "data:"))]
     if page.overflow() > 0: found.append(f"on a phone it is {page.overflow()} px too wide")
+    found += [f"a reader sees the markup of a link: {text!r}" for text in page.evaluate(LEFTOVERS)]
     levels = page.evaluate(HEADINGS)
     if levels[:1] != [1] or levels.count(1) != 1: found.append(f"it needs one h1, first of its headings: {levels}")
     found += [f"a heading of level {b} follows one of level {a}" for a, b in zip(levels, levels[1:]) if b > a + 1]
