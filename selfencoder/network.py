@@ -29,36 +29,8 @@ def check_option(
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}; got {value!r}.")
 
 # %% ../nbs/02_network.ipynb #6ddf54e0
-class SelfEncoderNetwork(nn.Module):
-    "The self-encoder: hidden layers, then one output unit for each of the `n_outputs` training samples"
-
-    def __init__(
-        self,
-        n_features: int,  # d, the width of a sample
-        n_outputs: int,  # n, the number of samples to recognise
-        hidden_layer_sizes: tuple = (),  # d_1, ..., d_L; empty for no hidden layer
-        activation: str = "relu",  # of the hidden layers: "relu", "tanh", "logistic" or "identity"
-        output_activation: str = "softmax",  # the paper's phi: "softmax" or "sigmoid"
-        dtype: torch.dtype = torch.float32,
-        device=None,
-    ):
-        super().__init__()
-        check_option("activation", activation, ACTIVATIONS)
-        check_option("output_activation", output_activation, OUTPUT_ACTIVATIONS)
-        sizes = [int(n_features), *map(int, hidden_layer_sizes)]
-        if min(sizes) < 1 or n_outputs < 1:
-            raise ValueError("a network needs at least one feature, one output and one unit in every hidden layer; "
-                             f"got n_features={n_features}, n_outputs={n_outputs}, "
-                             f"hidden_layer_sizes={tuple(hidden_layer_sizes)}.")
-        self.n_features, self.n_outputs, self.hidden_layer_sizes = sizes[0], int(n_outputs), tuple(sizes[1:])
-        self.activation, self.output_activation = activation, output_activation
-        options = {"dtype": dtype, "device": device or "cpu"}
-        # nn.Linear would draw from torch's global generator; here nothing is random until a start is chosen
-        self.hidden = nn.ModuleList(nn.utils.skip_init(nn.Linear, a, b, **options) for a, b in zip(sizes, sizes[1:]))
-        self.output = nn.Parameter(torch.zeros(sizes[-1] + 1, self.n_outputs, **options))
-        with torch.no_grad():
-            for parameter in self.hidden.parameters():
-                parameter.zero_()
+class _OutputLayer(nn.Module):
+    "`output` under the paper's names"
 
     @property
     def W(self):
@@ -69,6 +41,10 @@ class SelfEncoderNetwork(nn.Module):
     def b(self):
         "The biases of the output layer: a view of `output`, (n,)"
         return self.output[-1]
+
+# %% ../nbs/02_network.ipynb #594fd314
+class _Answers(_OutputLayer):
+    "From rows to the representation, to logits, to probabilities"
 
     def latent(self, x):
         "The representation h^(L) of the rows of `x` (`x` itself if there is no hidden layer)"
@@ -95,6 +71,10 @@ class SelfEncoderNetwork(nn.Module):
 
     forward = identify_proba
 
+# %% ../nbs/02_network.ipynb #b29a1d23
+class _Kept(_Answers):
+    "What is pickled"
+
     def __getstate__(self):
         "Plain values and arrays: what safe persistence such as skops can look into, and any device can open"
         state = {name: getattr(self, name) for name in
@@ -108,6 +88,44 @@ class SelfEncoderNetwork(nn.Module):
         self.__init__(**state | {"dtype": getattr(torch, state["dtype"])})
         self.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
         self.train(training).requires_grad_(requires_grad)
+
+# %% ../nbs/02_network.ipynb #0161f19f
+def _checked_sizes(n_features, n_outputs, hidden_layer_sizes):
+    "The width of the input and of each hidden layer"
+    sizes = [int(n_features), *map(int, hidden_layer_sizes)]
+    if min(sizes) < 1 or n_outputs < 1:
+        raise ValueError("a network needs at least one feature, one output and one unit in every hidden layer; "
+                         f"got n_features={n_features}, n_outputs={n_outputs}, "
+                         f"hidden_layer_sizes={tuple(hidden_layer_sizes)}.")
+    return sizes
+
+# %% ../nbs/02_network.ipynb #5baa1f2f
+class SelfEncoderNetwork(_Kept):
+    "The self-encoder: hidden layers, then one output unit for each of the `n_outputs` training samples"
+
+    def __init__(
+        self,
+        n_features: int,  # d, the width of a sample
+        n_outputs: int,  # n, the number of samples to recognise
+        hidden_layer_sizes: tuple = (),  # d_1, ..., d_L; empty for no hidden layer
+        activation: str = "relu",  # of the hidden layers: "relu", "tanh", "logistic" or "identity"
+        output_activation: str = "softmax",  # the paper's phi: "softmax" or "sigmoid"
+        dtype: torch.dtype = torch.float32,
+        device=None,
+    ):
+        super().__init__()
+        check_option("activation", activation, ACTIVATIONS)
+        check_option("output_activation", output_activation, OUTPUT_ACTIVATIONS)
+        sizes = _checked_sizes(n_features, n_outputs, hidden_layer_sizes)
+        self.n_features, self.n_outputs, self.hidden_layer_sizes = sizes[0], int(n_outputs), tuple(sizes[1:])
+        self.activation, self.output_activation = activation, output_activation
+        options = {"dtype": dtype, "device": device or "cpu"}
+        # nn.Linear would draw from torch's global generator; here nothing is random until a start is chosen
+        self.hidden = nn.ModuleList(nn.utils.skip_init(nn.Linear, a, b, **options) for a, b in zip(sizes, sizes[1:]))
+        self.output = nn.Parameter(torch.zeros(sizes[-1] + 1, self.n_outputs, **options))
+        with torch.no_grad():
+            for parameter in self.hidden.parameters():
+                parameter.zero_()
 
 # %% ../nbs/02_network.ipynb #9322f729
 def log1mexp(
