@@ -7,7 +7,6 @@ __all__ = ['ROWS', 'QUERIES', 'COLUMNS', 'CHUNK', 'TOGETHER', 'map_rows', 'padde
            'top_columns', 'chunk_maxima', 'best_of_chunks', 'TopK', 'on_threads', 'top_k', 'distances']
 
 # %% ../nbs/03a_search.ipynb #5d1d2f01
-import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from .network import ACTIVATIONS, SelfEncoderNetwork
+from .network import ACTIVATIONS, LOG2E, SelfEncoderNetwork
 
 # %% ../nbs/03a_search.ipynb #533b5a58
 ROWS = 32            # queries per product: always this many, so that a row's result does not depend on its batch
@@ -174,7 +173,7 @@ def _log_sum_exp(logits, largest, scratch):
     "Log of the sum of exponentials of each row, given its largest value"
     # first the difference: that of the largest is then exactly zero, however large it is
     shifted = torch.sub(logits, largest, out=scratch[:, : logits.shape[1]])
-    powers = shifted.mul_(math.log2(math.e)).exp2_()   # half the time of exp_
+    powers = shifted.mul_(LOG2E).exp2_()   # half the time of exp_
     return powers.sum(1).log_().add_(largest[:, 0])
 
 # %% ../nbs/03a_search.ipynb #a5d0c298
