@@ -21,73 +21,12 @@ OUTPUT_ACTIVATIONS = ("softmax", "sigmoid")
 
 def check_option(
     name: str,  # the parameter, as the user knows it
-    value,  # what was given
-    accepted,  # what is possible
+    value,      # what was given
+    accepted,   # what is possible
 ):
     "Raise one clear sentence unless `value` is one of those `accepted`"
     if value not in accepted:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}; got {value!r}.")
-
-# %% ../nbs/02_network.ipynb #6ddf54e0
-class _OutputLayer(nn.Module):
-    "`output` under the paper's names"
-
-    @property
-    def W(self):
-        "The weights of the output layer, one row for each sample: a view of `output`, (n, d_L)"
-        return self.output[:-1].T
-
-    @property
-    def b(self):
-        "The biases of the output layer: a view of `output`, (n,)"
-        return self.output[-1]
-
-# %% ../nbs/02_network.ipynb #594fd314
-class _Answers(_OutputLayer):
-    "From rows to the representation, to logits, to probabilities"
-
-    def latent(self, x):
-        "The representation h^(L) of the rows of `x` (`x` itself if there is no hidden layer)"
-        if x.ndim != 2 or x.shape[1] != self.n_features:
-            raise ValueError(f"the network was built for rows of {self.n_features} features; "
-                             f"got an array of shape {tuple(x.shape)}.")
-        for layer in self.hidden:
-            x = ACTIVATIONS[self.activation](layer(x))
-        return x
-
-    def logits(self, x):
-        "u = W h^(L) + b, one column for each sample"
-        return torch.addmm(self.output[-1], self.latent(x), self.output[:-1])
-
-    def log_proba(self, x):
-        "log f(x), exact also where f(x) itself would round to 0 or 1"
-        u = self.logits(x)
-        return F.log_softmax(u, 1) if self.output_activation == "softmax" else F.logsigmoid(u)
-
-    def identify_proba(self, x):
-        "The paper's f(x): for each row of `x`, the probability of being each of the n samples"
-        u = self.logits(x)
-        return torch.softmax(u, 1) if self.output_activation == "softmax" else torch.sigmoid(u)
-
-    forward = identify_proba
-
-# %% ../nbs/02_network.ipynb #b29a1d23
-class _Kept(_Answers):
-    "What is pickled"
-
-    def __getstate__(self):
-        "Plain values and arrays: what safe persistence such as skops can look into, and any device can open"
-        state = {name: getattr(self, name) for name in
-                 ("n_features", "n_outputs", "hidden_layer_sizes", "activation", "output_activation", "training")}
-        return state | {"dtype": str(self.output.dtype).removeprefix("torch."), "requires_grad": self.output.requires_grad,
-                        "arrays": {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()}}
-
-    def __setstate__(self, state):
-        state = dict(state)
-        arrays, training, requires_grad = (state.pop(name) for name in ("arrays", "training", "requires_grad"))
-        self.__init__(**state | {"dtype": getattr(torch, state["dtype"])})
-        self.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
-        self.train(training).requires_grad_(requires_grad)
 
 # %% ../nbs/02_network.ipynb #0161f19f
 def _checked_sizes(n_features, n_outputs, hidden_layer_sizes):
@@ -100,15 +39,15 @@ def _checked_sizes(n_features, n_outputs, hidden_layer_sizes):
     return sizes
 
 # %% ../nbs/02_network.ipynb #5baa1f2f
-class SelfEncoderNetwork(_Kept):
+class SelfEncoderNetwork(nn.Module):
     "The self-encoder: hidden layers, then one output unit for each of the `n_outputs` training samples"
 
     def __init__(
         self,
-        n_features: int,  # d, the width of a sample
-        n_outputs: int,  # n, the number of samples to recognise
-        hidden_layer_sizes: tuple = (),  # d_1, ..., d_L; empty for no hidden layer
-        activation: str = "relu",  # of the hidden layers: "relu", "tanh", "logistic" or "identity"
+        n_features: int,                     # d, the width of a sample
+        n_outputs: int,                      # n, the number of samples to recognise
+        hidden_layer_sizes: tuple = (),      # d_1, ..., d_L; empty for no hidden layer
+        activation: str = "relu",            # of the hidden layers: "relu", "tanh", "logistic" or "identity"
         output_activation: str = "softmax",  # the paper's phi: "softmax" or "sigmoid"
         dtype: torch.dtype = torch.float32,
         device=None,
@@ -126,6 +65,55 @@ class SelfEncoderNetwork(_Kept):
         with torch.no_grad():
             for parameter in self.hidden.parameters():
                 parameter.zero_()
+
+    @property
+    def W(self):
+        "The weights of the output layer, one row for each sample: a view of `output`, (n, d_L)"
+        return self.output[:-1].T
+
+    @property
+    def b(self):
+        "The biases of the output layer: a view of `output`, (n,)"
+        return self.output[-1]
+
+    def latent(self, x):
+        "The representation h^(L) of the rows of `x` (`x` itself if there is no hidden layer)"
+        if x.ndim != 2 or x.shape[1] != self.n_features:
+            raise ValueError(f"the network was built for rows of {self.n_features} features; "
+                             f"got an array of shape {tuple(x.shape)}.")
+        for layer in self.hidden:
+            x = ACTIVATIONS[self.activation](layer(x))
+        return x
+
+    def logits(self, x):
+        "u = W h^(L) + b, one column for each sample"
+        return torch.addmm(self.output[-1], self.latent(x), self.output[:-1])
+
+    def identify_proba(self, x):
+        "The paper's f(x): for each row of `x`, the probability of being each of the n samples"
+        u = self.logits(x)
+        return torch.softmax(u, 1) if self.output_activation == "softmax" else torch.sigmoid(u)
+
+    forward = identify_proba
+
+    def log_proba(self, x):
+        "log f(x), exact also where f(x) itself would round to 0 or 1"
+        u = self.logits(x)
+        return F.log_softmax(u, 1) if self.output_activation == "softmax" else F.logsigmoid(u)
+
+    def __getstate__(self):
+        "Plain values and arrays: what safe persistence such as skops can look into, and any device can open"
+        names = ("n_features", "n_outputs", "hidden_layer_sizes", "activation", "output_activation", "training")
+        return {name: getattr(self, name) for name in names} | {
+            "dtype": str(self.output.dtype).removeprefix("torch."), "requires_grad": self.output.requires_grad,
+            "arrays": {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()}}
+
+    def __setstate__(self, state):
+        state = dict(state)
+        arrays, training, requires_grad = (state.pop(name) for name in ("arrays", "training", "requires_grad"))
+        self.__init__(**state | {"dtype": getattr(torch, state["dtype"])})
+        self.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
+        self.train(training).requires_grad_(requires_grad)
 
 # %% ../nbs/02_network.ipynb #9322f729
 def log1mexp(
@@ -154,8 +142,8 @@ def _log_complement(u):
 
 
 def eq1_loss(
-    logits: torch.Tensor,  # (rows, n)
-    targets: torch.Tensor,  # the index of each row's own output
+    logits: torch.Tensor,                # (rows, n)
+    targets: torch.Tensor,               # the index of each row's own output
     output_activation: str = "softmax",  # the paper's phi: "softmax" or "sigmoid"
 ) -> torch.Tensor:
     "The paper's Eq. 1, summed over the rows given"
@@ -168,7 +156,7 @@ def eq1_loss(
 
 # %% ../nbs/02_network.ipynb #37adb9fb
 def cross_entropy(
-    logits: torch.Tensor,  # (rows, n)
+    logits: torch.Tensor,   # (rows, n)
     targets: torch.Tensor,  # the index of each row's own output
 ) -> torch.Tensor:
     "Plain cross-entropy over a SoftMax, summed over the rows given (not the paper's loss)"
@@ -177,15 +165,16 @@ def cross_entropy(
 # %% ../nbs/02_network.ipynb #50131fb5
 def reparametrize(
     network: SelfEncoderNetwork,  # f
-    M,  # invertible, (d, d)
-    v=None,  # (d,), zero if not given
+    M,                            # invertible, (d, d)
+    v=None,                       # (d,), zero if not given
 ) -> SelfEncoderNetwork:
     "Proposition 1's network f~, with f~(Mx + v) = f(x)"
     d, f64 = network.n_features, torch.float64
     M = torch.as_tensor(M, dtype=f64)
     v = torch.zeros(d, dtype=f64) if v is None else torch.as_tensor(v, dtype=f64)
     if M.shape != (d, d) or v.shape != (d,):
-        raise ValueError(f"M must be of shape {(d, d)} and v of shape {(d,)}; got {tuple(M.shape)} and {tuple(v.shape)}.")
+        raise ValueError(f"M must be of shape {(d, d)} and v of shape {(d,)}; "
+                         f"got {tuple(M.shape)} and {tuple(v.shape)}.")
     if torch.linalg.matrix_rank(M) < d:
         raise ValueError("M must be invertible: Proposition 1 says nothing about a map that loses a direction.")
     new = copy.deepcopy(network)
@@ -237,9 +226,9 @@ def start_zero(
 @torch.no_grad()
 def start_neighbors(
     network: SelfEncoderNetwork,
-    Z: torch.Tensor,  # the n training samples, in the order of the outputs
+    Z: torch.Tensor,                           # the n training samples, in the order of the outputs
     generator: torch.Generator | None = None,  # only drawn from if there are hidden layers
-    scale: float = 1.0,  # of the logits
+    scale: float = 1.0,                        # of the logits
 ) -> SelfEncoderNetwork:
     "Euclidean nearest neighbours of the latent representation, written as a network"
     if len(Z) != network.n_outputs:
