@@ -1,18 +1,21 @@
 # Needs Python 3.11 or newer, pip and make; everything else goes into .venv/.
 PYTHON ?= python3
 JOBS   ?= 2
+# Other Pythons for `make test`: newest, all, or none
+VERSIONS ?=
 
 VENV  := .venv
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 # Twice quiet: only errors are printed, never where packages come from.
 PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test docs sync test-checks clean
+.PHONY: help run reproduce test test-versions test-checks docs sync clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
 
 run: $(READY) ## do the main job at a small budget: every paper model on every dataset, next to the paper's figures
 	@$(BIN)/selfencoder reproduce --quick --jobs $(JOBS)
@@ -20,8 +23,14 @@ run: $(READY) ## do the main job at a small budget: every paper model on every d
 reproduce: $(READY) ## make the full tables of the paper, up to two hours
 	@$(BIN)/selfencoder reproduce --jobs $(JOBS)
 
-test: $(READY) ## run every check that continuous integration runs
-	@$(BIN)/python .ci/checks.py --jobs $(JOBS)
+test: $(READY) ## run every check; VERSIONS=newest or VERSIONS=all adds test-versions
+	@$(PYTEST) .ci $(if $(VERSIONS),--versions $(VERSIONS))
+
+test-versions: $(READY) ## try the wheel on every Python that is found, each in a .venv-3.x/ of its own
+	@$(PYTEST) .ci/test_versions.py --versions all
+
+test-checks: $(READY) ## break one thing at a time in a copy and see `make test` notice it
+	@$(PYTEST) .ci/breakages.py
 
 docs: $(READY) ## build the documentation site in _docs/
 	@$(BIN)/python .ci/docs.py site
@@ -31,11 +40,8 @@ sync: $(READY) ## bring the modules, the saved notebooks and README.md in line w
 	@$(BIN)/nbdev_clean
 	@$(BIN)/python .ci/docs.py readme
 
-test-checks: $(READY) ## break one thing at a time in a copy and see `make test` notice it
-	@$(BIN)/python .ci/test_checks.py
-
 clean: ## remove .venv/ and everything that was built
-	@rm -rf $(VENV) _docs _proc build dist *.egg-info
+	@rm -rf $(VENV) $(VENV)-* .ci/.pytest_cache _docs _proc build dist *.egg-info
 
 # The stamp is younger than what it was made from, so an unchanged tree reuses .venv/.
 $(READY): constraints.txt settings.ini setup.py

@@ -1,10 +1,10 @@
 """The documentation site and README.md, made from the notebooks.
 
-    python .ci/docs.py site [--out _docs]   every page of nbs/sidebar.yml, with Quarto where it is installed
+    python .ci/docs.py site [--out _docs]   every page of nbs/sidebar.yml
     python .ci/docs.py readme               README.md from nbs/index.ipynb
 
-Without Quarto the way is: nbdev's own notebook processing, pandoc (Quarto's engine, from the
-pypandoc_binary wheel), and the template, style and script in .ci/site/.
+The way is: nbdev's own notebook processing, pandoc (the engine of nbdev's usual Quarto, from the pypandoc_binary
+wheel), and the template, style and script in .ci/site/.
 """
 import argparse
 import base64
@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from html.parser import HTMLParser
@@ -161,7 +160,8 @@ class Page:
 
 def signatures(markdown: str) -> str:
     "Names in the comments of a signature as names: nbdev makes links of them, which code cannot show"
-    return re.sub(r"^```python\n.*?^```", lambda m: re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"\1", m[0]), markdown, flags=re.S | re.M)
+    plain = lambda m: re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"\1", m[0])
+    return re.sub(r"^```python\n.*?^```", plain, markdown, flags=re.S | re.M)
 
 
 def printed(output: str) -> str:
@@ -183,7 +183,8 @@ def number(markdown: str) -> str:
     for kind, word in CROSS_REFERENCES.items():
         for i, label in enumerate(re.findall(rf"\{{#({kind}-[\w-]+)", markdown), 1):
             if kind == "fig":
-                markdown = re.sub(rf"^!\[(?=.+\]\([^)]*\)\{{#{label}(?![\w-]))", f"![{word} {i}: ", markdown, flags=re.M)
+                caption = rf"(?m)^!\[(?=.+\]\([^)]*\)\{{#{label}(?![\w-]))"
+                markdown = re.sub(caption, f"![{word} {i}: ", markdown)
             markdown = re.sub(rf"(?<![\w#])@{label}(?![\w-])", f"[{word} {i}](#{label})", markdown)
     return markdown
 
@@ -304,7 +305,9 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
     nbs, sections, config = root / "nbs", sidebar(root / "nbs"), get_config()
     names = [name for _, listed in sections for name in listed]
     # nbdev runs the imports and exports of a notebook: each gets a process of its own, as a reader's notebook would.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+    # The fork server has imported what most of them import, and hands it on.
+    (server := get_context("forkserver")).set_forkserver_preload(["__main__", "matplotlib.pyplot", "sklearn", "torch"])
+    with ProcessPoolExecutor(jobs, mp_context=server, max_tasks_per_child=1) as pool:
         cells = dict(zip(names, pool.map(process, [nbs / name for name in names])))
     ready = {name: Page(cells[name], PurePosixPath(name).stem) for name in names}
     pages = {name: address_of(name, page.meta) for name, page in ready.items()}
@@ -327,34 +330,16 @@ def write(path: Path, data: bytes):
     path.write_bytes(data)
 
 
-def quarto_site(root: Path, out: Path):
-    "The same notebooks through Quarto; the sidebar it gets names only notebooks that exist"
-    from nbdev.quarto import refresh_quarto_yml
-    from nbdev.serve import proc_nbs
-    refresh_quarto_yml()   # nbs/nbdev.yml: title and addresses, from settings.ini
-    cache = proc_nbs(force=True)
-    contents = [{"section": s, "contents": names} for s, names in sidebar(root / "nbs")]
-    kept = yaml.safe_dump({"website": {"sidebar": {"contents": contents}}}, sort_keys=False)
-    (cache / "sidebar.yml").write_text(kept, encoding="utf-8")
-    subprocess.run(["quarto", "render", "--no-cache", "--output-dir", "_docs"], cwd=cache, check=True)
-    shutil.rmtree(out, ignore_errors=True)
-    shutil.move(cache / "_docs", out)
-    shutil.rmtree(cache)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["site", "readme"])
     parser.add_argument("--out", type=Path, default=Path("_docs"), help="where the site goes (default: _docs)")
-    parser.add_argument("--pandoc", action="store_true", help="do not use Quarto even if it is installed")
     args = parser.parse_args()
     root = get_config().config_path
     sys.path.insert(0, str(root))
     os.environ["PYTHONPATH"] = str(root)
     if args.what == "readme":
         for name, data in readme(root).items(): write(root / name, data); print(name)
-    elif shutil.which("quarto") and not args.pandoc:
-        quarto_site(root, args.out.absolute())
     else:
         pages = site(root, args.out.absolute())
         print(f"{len(pages)} pages: open {args.out}/index.html")

@@ -45,9 +45,9 @@ def run(notebook: Path, flags: set):
     nb = read_nb(notebook)
     kept = {c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip}
     for c in nb.cells:
-        if c.cell_type == "code": c.outputs = []      # a cell that prints nothing any more must not keep what it printed once
+        if c.cell_type == "code": c.outputs = []   # a cell that prints nothing any more must not keep what it printed
     warnings.formatwarning = plain_warning
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)   # which fonts this machine lacks is no reader's concern
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)   # no reader needs to know which fonts lack
     start, shell = time.time(), CaptureShell(notebook)
     try:
         with working_directory(notebook.parent):
@@ -62,7 +62,7 @@ def run(notebook: Path, flags: set):
 
 
 def introduction_apart(nb):
-    "Give what follows `# Title` and `> promise` a cell of its own: nbdev makes front matter of the first cell and drops the rest"
+    "Give what follows `# Title` and `> promise` a cell of its own: nbdev would drop it, as part of the front matter"
     title, promise, rest = (nb.cells[0].source.split("\n\n", 2) + ["", ""])[:3]
     if nb.cells[0].cell_type == "markdown" and promise.startswith(">") and rest:
         nb.cells[0].source = f"{title}\n\n{promise}"

@@ -1,10 +1,11 @@
 """The docs renderer on a notebook that holds one of everything. Each expectation names what a reader would miss."""
 import re
-import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
+
+import pytest
 
 import docs
+
+pytestmark = pytest.mark.remedy("mend .ci/docs.py")
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 
@@ -16,17 +17,22 @@ def data(**kinds): return {"output_type": "display_data", "data": {k.replace("_"
 
 CELLS = [
     prose("---\ntitle: A sample\ndescription: one of `everything`\noutput-file: sample.html\n---\n"),
-    prose("## Prose {#sec-prose}\n\nSee @fig-dot, [the network](../02_network.ipynb#eq.-1) and <https://example.org/x.ipynb>. $w_i$\n\n$$\\sum_i p_i = 1$$"),
+    prose("## Prose {#sec-prose}\n\nSee @fig-dot, [the network](../02_network.ipynb#eq.-1) and "
+          "<https://example.org/x.ipynb>. $w_i$\n\n$$\\sum_i p_i = 1$$"),
     prose("::: {.callout-warning}\n## Mind the step\n\nIt is *steep*.\n:::\n\n::: {.callout-note}\nNo title.\n:::"),
     prose("[`fit`](https://se.example/se/network.html#fit) is linked by nbdev."),
-    code("#| label: fig-dot\n#| fig-cap: \"A dot [at $0$]\"\n#| fig-alt: one white \"dot\"\nplot()", data(image_png=PIXEL, text_plain="<Figure>")),
+    code("#| label: fig-dot\n#| fig-cap: \"A dot [at $0$]\"\n#| fig-alt: one white \"dot\"\nplot()",
+         data(image_png=PIXEL, text_plain="<Figure>")),
     code("print('red')", {"output_type": "stream", "text": ["\x1b[31mred\x1b[0m\n", "a < b\n"]}),
-    code("frame", data(text_html="<div><style scoped>.x{}</style>\n<table class=\"dataframe\">\n<tr><td>7</td></tr></table></div>", text_plain="7")),
+    code("frame", data(text_html="<div><style scoped>.x{}</style>\n<table class=\"dataframe\">\n<tr><td>7</td></tr>"
+                                 "</table></div>", text_plain="7")),
     code("#| include: false\nsecret = 1"),
     code("#| echo: false\nsecret_too = 1", data(text_plain="42")),
     code("#| code-fold: true\nfolded = 1"),
     code("#| exported-source: true\ndef twice(x): return 2 * x"),
-    code("#| echo: false\nshow_doc(twice)", data(text_markdown="---\n\n### twice\n\n```python\ndef twice(x, # as [`fit`](https://se.example/se/network.html#fit) takes\n): \n```\n\n*Twice `x`*")),
+    code("#| echo: false\nshow_doc(twice)", data(
+        text_markdown="---\n\n### twice\n\n```python\ndef twice(x, # as "
+                      "[`fit`](https://se.example/se/network.html#fit) takes\n): \n```\n\n*Twice `x`*")),
 ]
 
 EXPECTED = {
@@ -38,7 +44,8 @@ EXPECTED = {
     "inline and display formulas": r"<math display=\"inline\".*<math display=\"block\"",
     "a callout's own title": r'callout-warning.{0,60}callout-title">Mind the step<',
     "a callout's default title": r'callout-note.{0,60}callout-title">Note<',
-    "a figure's number, caption and description": r'alt="one white (&quot;|&#34;)dot(&quot;|&#34;)".*<figcaption.*Figure 1: A dot \[at\s<',
+    "a figure's number, caption and description":
+        r'alt="one white (&quot;|&#34;)dot(&quot;|&#34;)".*<figcaption.*Figure 1: A dot \[at\s<',
     "a reference to the figure": r'<a href="#fig-dot">Figure 1</a>.*id="fig-dot"',
     "what was printed, without colours": r"<pre><code>red\na &lt; b",
     "a table that can scroll": r'class="output scroll">\s*<div><table class="dataframe">',
@@ -53,22 +60,27 @@ EXPECTED = {
 UNWANTED = ["secret", r"\x1b", "style scoped", "exported-source", ":::", r"fig-alt", r'href="#mind-the-step"']
 
 
-def check_sample():
-    "Raises AssertionError naming what is lost"
+@pytest.fixture(scope="module")
+def rendered():
     page = docs.Page(CELLS, "sample")
     menu = [("Start", [("index.html", "Site"), ("tutorials/sample.html", "A sample")])]
-    rendered = docs.render(page, "tutorials/sample.html", menu, {"02_network.ipynb": "network.html"}, "https://se.example/se")
+    pages = {"02_network.ipynb": "network.html"}
+    return docs.render(page, "tutorials/sample.html", menu, pages, "https://se.example/se")
+
+
+def test_renderer_keeps_everything(rendered):
     lost = [what for what, pattern in EXPECTED.items() if not re.search(pattern, rendered, re.S)]
-    lost += [f"free of {pattern}" for pattern in UNWANTED if re.search(pattern, rendered)]
-    with TemporaryDirectory() as name:
-        site = Path(name)
-        docs.write(site / "a.html", b'<title></title><main><h1 id="x">Head</h1>word<img src="p.png"><iframe src="f.html"></iframe><a href="b.html">b</a><a href="#y">y</a></main>')
-        if len(docs.problems(site)) != 6: lost.append("the eye for missing titles, descriptions, files, pages and anchors")
-        if '["a.html#x","A","Head","word' not in docs.search_index(site, [("S", [("a.html", "A")])]): lost.append("the search index")
-    assert not lost, "the rendered page has lost: " + "; ".join(lost)
-    return rendered
+    assert not lost, f"the page has lost {lost}:\n{rendered}"
 
 
-if __name__ == "__main__":
-    rendered = check_sample()
-    if "--show" in sys.argv: print(rendered)
+def test_renderer_hides_what_is_hidden(rendered):
+    shown = [pattern for pattern in UNWANTED if re.search(pattern, rendered)]
+    assert not shown, f"the page shows {shown}:\n{rendered}"
+
+
+def test_problems_and_search(tmp_path):
+    "Missing titles, descriptions, files, pages and anchors are seen; the search finds headings and words"
+    docs.write(tmp_path / "a.html", b'<title></title><main><h1 id="x">Head</h1>word<img src="p.png">'
+               b'<iframe src="f.html"></iframe><a href="b.html">b</a><a href="#y">y</a></main>')
+    assert len(docs.problems(tmp_path)) == 6, docs.problems(tmp_path)
+    assert '["a.html#x","A","Head","word' in docs.search_index(tmp_path, [("S", [("a.html", "A")])])

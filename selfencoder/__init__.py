@@ -1,6 +1,6 @@
 """Nearest neighbours for tables, learned without labels and without preprocessing."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 __all__ = ["KernelSelfEncoder", "KernelSelfEncoderClassifier", "KernelSelfEncoderRegressor",
            "SelfEncoder", "SelfEncoderClassifier", "SelfEncoderRegressor", "SelfEncoderGraph"]
 

@@ -285,6 +285,7 @@ def neighbors(args):
 @command(
     option("--quick", action="store_true", help="small sizes only: about a minute"),
     option("--rows", action="store_true", help="many rows, next to other searches, instead of the solvers"),
+    option("--kernel", action="store_true", help="the kernel self-encoder, next to forests, instead of the solvers"),
     option("--only", nargs="+", metavar="NAME", help="only these comparisons"),
     option("--out", default="results/benchmarks", metavar="FOLDER",
            help="where the measurements are kept, as JSON files (default: results/benchmarks)"))
@@ -297,6 +298,8 @@ def bench(args):
     from selfencoder.paper.benchmarks import SOLVER_COMPARISONS, ratio_table, run_comparisons
     comparisons, table = SOLVER_COMPARISONS, ratio_table
     if args.rows: from selfencoder.paper.benchmarks_rows import ROW_COMPARISONS as comparisons, case_table as table
+    if args.kernel:
+        from selfencoder.paper.benchmarks_kernel import KERNEL_COMPARISONS as comparisons, cases_as_table as table
     only = check_names(args.only, list(comparisons), "comparison")
     run_comparisons({name: comparisons[name] for name in only}, table, args.out, args.quick, " ".join(args.typed))
 

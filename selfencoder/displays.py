@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OKABE_ITO', 'tint', 'class_colors', 'Display', 'grid_around', 'VoronoiDisplay', 'LossCurveDisplay', 'plane_of',
-           'EmbeddingDisplay', 'NeighborsDisplay', 'InvarianceDisplay']
+           'EmbeddingDisplay', 'NeighborsDisplay', 'LeaveOneOutDisplay', 'ColumnWeightsDisplay', 'InvarianceDisplay']
 
 # %% ../nbs/14_displays.ipynb #e857769e
 import matplotlib.pyplot as plt
@@ -200,6 +200,68 @@ class NeighborsDisplay(Display):
         for row, found in zip(self.rows, self.neighbors):
             for neighbor in found: ax.plot(*self.points[[row, neighbor]].T, color="black", lw=0.9)
             ax.scatter(*self.points[row], marker="*", s=170, color="black", zorder=3)
+        return self
+
+# %% ../nbs/14_displays.ipynb #0478c45a
+class LeaveOneOutDisplay(Display):
+    "Leave-one-out loss against the penalty, a curve for each kernel; the larger a point, the more it counts"
+
+    def __init__(self, kernels):
+        self.kernels = kernels
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,  # a fitted KernelSelfEncoderClassifier or KernelSelfEncoderRegressor
+        *,
+        ax=None,
+    ):
+        "Read what was tried, and draw"
+        check_is_fitted(estimator, "loo_score_")
+        return cls(estimator.kernels_).plot(ax=ax)
+
+    def plot(self, ax=None):
+        "Draw one curve for each kernel, dashed if its columns are weighted"
+        ax = self.axes(ax, figsize=(5.4, 3.4))
+        groups = self.kernels.groupby(["kernel", "weighted_columns"], sort=False)
+        for color, ((kernel, weighted), tried) in zip(OKABE_ITO, groups):
+            name = f"{kernel}, weighted columns" if weighted else kernel
+            ax.plot(tried.penalty, tried.loss, color=color, lw=1, ls="--" if weighted else "-", label=name)
+            ax.scatter(tried.penalty, tried.loss, s=4 + 150 * tried.weight, color=color, alpha=0.7, linewidths=0)
+        ax.set(xscale="log", xlabel="penalty", ylabel="leave-one-out loss")
+        ax.legend(frameon=False, fontsize="small")
+        return self
+
+# %% ../nbs/14_displays.ipynb #2925443e
+class ColumnWeightsDisplay(Display):
+    "The learned weight of each column, the heaviest first"
+
+    def __init__(self, weights):
+        self.weights = weights   # a series: name of a column -> its weight
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,       # a fitted KernelSelfEncoderClassifier or KernelSelfEncoderRegressor
+        *,
+        n_columns=20,    # show at most so many
+        ax=None,
+    ):
+        "Read the weights, and draw"
+        check_is_fitted(estimator, "loo_score_")
+        names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
+        weights = np.ones(len(names)) if estimator.column_weights_ is None else estimator.column_weights_
+        ordered = pd.Series(weights, index=names).sort_values(ascending=False, kind="stable")
+        return cls(ordered[:n_columns]).plot(ax=ax)
+
+    def plot(self, ax=None):
+        "Draw one bar for each column"
+        ax = self.axes(ax, figsize=(5.4, 0.7 + 0.24 * len(self.weights)))
+        ax.barh(range(len(self.weights)), self.weights, color=OKABE_ITO[0])
+        ax.set_yticks(range(len(self.weights)), self.weights.index)
+        ax.invert_yaxis()
+        ax.set(xlabel="weight of the column", xlim=(0, 1.02))
+        ax.spines[["top", "right"]].set_visible(False)
         return self
 
 # %% ../nbs/14_displays.ipynb #27c76e25

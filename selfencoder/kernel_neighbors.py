@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['PARAMETERS', 'ATTRIBUTES', 'LABELLED_ATTRIBUTES', 'FINE_TEMPERATURES', 'PUBLIC', 'kernel_memory',
-           'check_kernel_memory', 'fit_unlabelled', 'fit_labelled', 'documented', 'KernelSelfEncoder', 'class_question',
-           'softmax', 'KernelSelfEncoderClassifier', 'KernelSelfEncoderRegressor']
+           'check_kernel_memory', 'fit_unlabelled', 'fit_labelled', 'kernel_device', 'weights_of', 'taken', 'stacked',
+           'row_positions', 'array_of_arrays', 'documented', 'KernelSelfEncoder', 'codes_among', 'class_question',
+           'softmax', 'KernelSelfEncoderClassifier', 'votes_state', 'adopt_votes', 'KernelSelfEncoderRegressor']
 
 # %% ../nbs/12_kernel_neighbors.ipynb #19a5d6b6
 import inspect
@@ -18,10 +19,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import (_check_sample_weight, check_array, check_consistent_length, check_is_fitted,
+                                      column_or_1d)
 
-from .choice import (BANDWIDTHS, FEWEST_ROWS, UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY, Question, average, kernel_part, relevant_candidates,
-                                try_kernel)
+from .choice import (BANDWIDTHS, FEWEST_ROWS, UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY, Question, average,
+                                kernel_part, relevant_candidates, try_kernel)
 from .coordinates import adopt_columns, read_query, read_table
 from .files import estimator_for, estimator_header, read_model, under_prefix, with_prefix, write_model
 from .geometry import check_coordinates
@@ -43,18 +45,21 @@ def check_kernel_memory(n_rows: int, n_kernels: int, verbose: int = 0):
     "Say what a fit will take, or raise before anything is allocated if it does not fit"
     needed, free = kernel_memory(n_rows, n_kernels), available_memory()
     if needed > free:
-        raise MemoryError(f"the similarities of {n_rows:,} rows need about {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: "
-                          f"fit on a sample of at most {int((free / (8 * (n_kernels + 4))) ** 0.5):,} rows.")
+        most = int((free / kernel_memory(1, n_kernels)) ** 0.5)
+        raise MemoryError(f"the similarities of {n_rows:,} rows need about {needed / 1e9:.1f} GB and "
+                          f"{free / 1e9:.1f} GB are free: fit on a sample of at most {most:,} rows.")
     if verbose: print(f"{n_rows:,} rows, {n_kernels} kernels: about {max(needed, 1e6) / 1e6:,.0f} MB")
 
 # %% ../nbs/12_kernel_neighbors.ipynb #3cefa256
 def fit_unlabelled(coordinates, Z, weights, kernels, bandwidth, alpha, device) -> KernelGeometry:
     "The geometry that no label has chosen: the kernels given, each with the same weight and one penalty"
+    bandwidth = UNLABELLED_BANDWIDTH if bandwidth == "auto" else bandwidth
+    penalty = UNLABELLED_PENALTY if alpha == "auto" else alpha
     parts = []
     for kernel in kernels:
-        part, K = kernel_part(coordinates, Z, kernel, UNLABELLED_BANDWIDTH if bandwidth == "auto" else bandwidth, None, weights, device)
-        part.penalties, part.mix, part.one_factor = np.array([UNLABELLED_PENALTY if alpha == "auto" else alpha]), np.array([1 / len(kernels)]), True
-        part.factor = Cholesky(K, float(part.penalties[0]), torch.as_tensor(weights, device=device))
+        part, K = kernel_part(coordinates, Z, kernel, bandwidth, None, weights, device)
+        part.penalties, part.mix, part.one_factor = np.array([penalty]), np.array([1 / len(kernels)]), True
+        part.factor = Cholesky(K, float(penalty), torch.as_tensor(weights, device=device))
         parts.append(part)
     return KernelGeometry(Z, weights, parts, device)
 
@@ -62,26 +67,63 @@ def fit_unlabelled(coordinates, Z, weights, kernels, bandwidth, alpha, device) -
 def fit_labelled(coordinates, Z, weights, question, kernels, bandwidth, alpha, relevance, seed, device):
     "The geometry that leave-one-out has chosen, its leave-one-out votes, what was tried, and column weights"
     penalties = PENALTIES if alpha == "auto" else np.array([float(alpha)])
-    candidates = [try_kernel(coordinates, Z, question, kernel, BANDWIDTHS[kernel] if bandwidth == "auto" else bandwidth, penalties, None, weights, device)
+    widths = {kernel: BANDWIDTHS[kernel] if bandwidth == "auto" else bandwidth for kernel in kernels}
+    candidates = [try_kernel(coordinates, Z, question, kernel, widths[kernel], penalties, None, weights, device)
                   for kernel in kernels]
-    column_weights = None
-    if relevance == "auto" and coordinates.invariance != "affine" and len(Z) >= FEWEST_ROWS and coordinates.n_features_in_ > 1:
-        best = candidates[0].penalties[candidates[0].losses.argmin()]
-        more, column_weights = relevant_candidates(coordinates, Z, question, weights, penalties, float(best), seed)
-        candidates += more
-    parts, votes, records = average(candidates, question, float(weights.sum()))
-    if not any(candidate.part in parts for candidate in candidates[len(kernels):]): column_weights = None
-    return KernelGeometry(Z, weights, parts, device), votes.cpu().numpy(), pd.DataFrame(records), column_weights
+    weighted, column_weights = [], None
+    weighable = coordinates.invariance != "affine" and coordinates.n_features_in_ > 1
+    if relevance == "auto" and weighable and len(Z) >= FEWEST_ROWS:
+        best = float(penalties[candidates[0].losses.argmin()])
+        weighted, column_weights = relevant_candidates(coordinates, Z, question, weights, penalties, best, seed)
+    parts, votes, records = average(candidates + weighted, question, float(weights.sum()))
+    if not any(candidate.part in parts for candidate in weighted): column_weights = None
+    return KernelGeometry(Z, weights, parts, device), votes.cpu().numpy(), records, column_weights
+
+# %% ../nbs/12_kernel_neighbors.ipynb #2afb542b
+def kernel_device(device: str) -> torch.device:
+    "Where to compute: what `device` says, but never on Apple's GPU, which has no double precision"
+    chosen = choose_device(device)
+    return torch.device("cpu") if chosen.type == "mps" else chosen
+
+
+def weights_of(table, sample_weight) -> np.ndarray:
+    "One weight for each row of the table, from what a user passed"
+    return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+
+
+def taken(table, rows):
+    "Some rows of a table, a dataframe or an array"
+    return table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]
+
+
+def stacked(table, more):
+    "Two tables of the same columns, one below the other"
+    if not isinstance(table, pd.DataFrame): return np.concatenate([table, np.asarray(more)])
+    return pd.concat([table, pd.DataFrame(more, columns=table.columns)], ignore_index=True)
+
+
+def row_positions(rows, n: int) -> np.ndarray:
+    "Rows of a table as positions from 0 to n - 1, or one clear sentence"
+    rows = np.atleast_1d(np.asarray(rows))
+    if rows.dtype.kind not in "iu" or rows.size == 0 or rows.min() < 0 or rows.max() >= n:
+        raise ValueError(f"rows must be positions in the training table, from 0 to {n - 1}; got {rows.tolist()[:5]}.")
+    return np.unique(rows)
+
+
+def array_of_arrays(arrays: list) -> np.ndarray:
+    "An array that holds arrays, also if all of them have one length"
+    return np.array([*arrays, None], dtype=object)[:-1]
 
 # %% ../nbs/12_kernel_neighbors.ipynb #4141ef1c
 _CONSTRAINTS = {
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "kernel": [StrOptions({"auto", "laplace", "exponential", "gaussian"}), "array-like"],
     "bandwidth": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-    "alpha": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+    "alpha": [StrOptions({"auto"}), Interval(Real, 1e-10, None, closed="left")],   # less is lost in rounding
     "invariance": [StrOptions({"scale", "monotone", "affine"})],
     "relevance": [StrOptions({"auto"}), None],
     "n_components": [Interval(Integral, 1, None, closed="left"), None],
+    "categorical_features": "no_validation",   # `categorical_mask` says it better
     "device": [str],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
@@ -104,17 +146,17 @@ kernel : {"auto", "laplace", "exponential", "gaussian"} or list of them, default
     How distances become similarities. "auto": without a target Laplace; with one all three, weighted by leave-one-out.
     (`invariance="affine"` has no Laplace kernel: "exponential" without a target, and two with one.)
 bandwidth : "auto" or float, default="auto"
-    Width of the kernel, in multiples of the median distance between two training rows. "auto": without a target 0.5; with one
-    1 for Laplace and Gaussian, 2 for exponential.
+    Width of the kernel, in multiples of the median distance between two training rows. "auto": without a target 0.5;
+    with one 1 for Laplace and Gaussian, 2 for exponential.
 alpha : "auto" or float, default="auto"
-    The penalty that keeps the outputs smooth. "auto": without a target 0.1; with one thirteen from 1e-4 to 100, weighted by
-    leave-one-out.
+    The penalty that keeps the outputs smooth. "auto": without a target 0.1; with one thirteen from 1e-4 to 100,
+    weighted by leave-one-out.
 invariance : {"scale", "monotone", "affine"}, default="scale"
-    What must not change the neighbours: unit, origin and direction of each column; any strictly increasing map of each column of
-    numbers; or any invertible affine map of all columns together. Each is exact.
+    What must not change the neighbours: unit, origin and direction of each column; any strictly increasing map of
+    each column of numbers; or any invertible affine map of all columns together. Each is exact.
 relevance : "auto" or None, default="auto"
-    "auto": column weights, learned from the target and judged by cross-fitted leave-one-out, join the average (from 50 rows on,
-    and not under "affine"). None: every column counts the same, as it does without a target.
+    "auto": column weights, learned from the target and judged by cross-fitted leave-one-out, join the average (from
+    50 rows on, and not under "affine"). None: every column counts the same, as it does without a target.
 n_components : int or None, default=None
     Columns that `transform` gives. None: as many as it takes for exact distances.
 categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
@@ -134,7 +176,8 @@ geometry_ : KernelGeometry
 coordinates_ : KernelCoordinates
     The fitted map from tables to what kernels compare.
 kernels_ : DataFrame
-    Every kernel and penalty that was tried: its leave-one-out loss, if there is a target, and its weight in the average.
+    Every kernel and penalty that was tried: its leave-one-out loss, if there is a target, and its weight in the
+    average.
 n_samples_fit_ : int
     Rows of the training table.
 n_features_in_ : int
@@ -154,8 +197,9 @@ column_weights_ : ndarray of shape (n_features_in_,) or None
 class KernelSelfEncoder(TransformerMixin, BaseEstimator):
     """Nearest neighbours by a network that recognises every row of a table, in closed form and without labels.
 
-    One output per training row is trained, with a squared loss over similarities, to say which row it sees. The solution is exact; the distance
-    that comes with it is a metric. Columns may be numbers, categories, ordered categories or dates, may have holes, and need no scaling.
+    One output per training row is trained, with a squared loss over similarities, to say which row it sees. The
+    solution is exact; the distance that comes with it is a metric. Columns may be numbers, categories, ordered
+    categories or dates, may have holes, and need no scaling.
 
     Parameters
     ----------
@@ -178,8 +222,9 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
 
     _parameter_constraints = _CONSTRAINTS
 
-    def __init__(self, n_neighbors=5, *, kernel="auto", bandwidth="auto", alpha="auto", invariance="scale", relevance="auto", n_components=None,
-                 categorical_features="from_dtype", device="auto", n_jobs=None, random_state=0, verbose=0):
+    def __init__(self, n_neighbors=5, *, kernel="auto", bandwidth="auto", alpha="auto", invariance="scale",
+                 relevance="auto", n_components=None, categorical_features="from_dtype", device="auto", n_jobs=None,
+                 random_state=0, verbose=0):
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -217,51 +262,61 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         """
         self._validate_params()
         table = read_table(X, self)
-        return self._fit_target(table, _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True))
+        return self._fit_target(table, weights_of(table, sample_weight))
 
     def _fit_target(self, table, weights, y=None):
+        "Fit to a table that was read already; those with a target do more"
         return self._fit_table(table, weights)
 
     def _fit_table(self, table, weights, make_question=None):
         "Fit; `make_question`, if there is a target, gives it for the rows that count"
         rows = np.flatnonzero(weights > 0)
-        kept = table if len(rows) == len(table) else table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]
+        kept = table if len(rows) == len(table) else taken(table, rows)
         coordinates, counts = KernelCoordinates(self.invariance, self.categorical_features), weights[rows]
         Z = coordinates.fit_transform_table(kept, counts)
         check_coordinates(Z[:, (Z != Z[:1]).any(axis=0)])
         kernels = self._kernels(labelled=make_question is not None)
-        device = choose_device(self.device)
-        if device.type == "mps": device = torch.device("cpu")   # which has no double precision
+        device = kernel_device(self.device)
         check_kernel_memory(len(Z), len(kernels), int(self.verbose))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with one_thread():   # so that the number of threads does not show in the bits
             if make_question is None:
                 geometry = fit_unlabelled(coordinates, Z, counts, kernels, self.bandwidth, self.alpha, device)
-                learned = {"kernels_": self._summary(geometry), "_question": None}
+                learned = {"_records": self._summary(geometry), "_question": None}
             else:
                 question = make_question(rows, device)
-                geometry, votes, records, column_weights = fit_labelled(coordinates, Z, counts, question, kernels, self.bandwidth, self.alpha,
-                                                                        self.relevance, seed, device)
-                learned = {"kernels_": records, "column_weights_": column_weights, "_question": question, "_loo": votes}
+                geometry, votes, records, column_weights = fit_labelled(
+                    coordinates, Z, counts, question, kernels, self.bandwidth, self.alpha, self.relevance, seed, device)
+                learned = {"_records": records, "column_weights_": column_weights, "_question": question, "_loo": votes}
         # everything that can fail is behind us: from here on the estimator changes
-        vars(self).update(learned, geometry_=geometry, coordinates_=coordinates, n_samples_fit_=len(table), _rows=rows, _table=table, _weights=weights, effective_metric_="euclidean",
-                          _y=None)
+        vars(self).update(learned, geometry_=geometry, coordinates_=coordinates, n_samples_fit_=len(table),
+                          effective_metric_="euclidean", _rows=rows, _table=table, _weights=weights, _y=None)
         adopt_columns(self, coordinates)
         return self
 
     def _kernels(self, labelled):
+        "The kernels that are asked for, or one clear sentence"
         possible = kernel_names(self.invariance)
         if isinstance(self.kernel, str) and self.kernel == "auto": return possible if labelled else possible[:1]
         wanted = [self.kernel] if isinstance(self.kernel, str) else list(self.kernel)
         for kernel in wanted:
             if kernel not in possible:
-                raise ValueError(f"kernel must be 'auto' or among {', '.join(map(repr, possible))} for invariance={self.invariance!r}; got {kernel!r}.")
+                raise ValueError(f"kernel must be 'auto' or among {', '.join(map(repr, possible))} for "
+                                 f"invariance={self.invariance!r}; got {kernel!r}.")
         if not wanted: raise ValueError("kernel is an empty list: name at least one kernel, or pass 'auto'.")
         return wanted
 
     def _summary(self, geometry):
-        return pd.DataFrame([{"kernel": part.kernel, "penalty": float(penalty), "weight": float(weight)}
-                             for part in geometry.parts for penalty, weight in zip(part.penalties, part.mix)])
+        "What `kernels_` says where nothing was tried"
+        return [{"kernel": part.kernel, "penalty": float(penalty), "weight": float(weight)}
+                for part in geometry.parts for penalty, weight in zip(part.penalties, part.mix)]
+
+    @property
+    def kernels_(self):
+        "Every kernel and penalty that was tried, with its weight in the average"
+        check_is_fitted(self, "geometry_")
+        order = ["kernel", "bandwidth", "weighted_columns", "penalty", "loss", "weight"]   # a file does not keep it
+        return pd.DataFrame(self._records, columns=[name for name in order if name in self._records[0]])
 
     # ---- questions
 
@@ -289,7 +344,9 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         return self._spread(self.geometry_.outputs(Z))
 
     def vote(self, X, targets):
-        """What the training rows say about `targets`, each with its weight `identify(X)`: the regression that would have been trained on them.
+        """What the training rows say about `targets`, each with its weight `identify(X)`.
+
+        It is the regression that would have been trained on them.
 
         Parameters
         ----------
@@ -305,7 +362,8 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "geometry_")
         targets = check_array(targets, ensure_2d=False, dtype=np.float64, input_name="targets")
         if len(targets) != self.n_samples_fit_:
-            raise ValueError(f"targets must have one entry for each of the {self.n_samples_fit_} training rows; got {len(targets)}.")
+            raise ValueError(f"targets must have one entry for each of the {self.n_samples_fit_} training rows; "
+                             f"got {len(targets)}.")
         T = targets.reshape(len(targets), -1)[self._rows]
         if X is None:
             self._check_all_count()
@@ -338,7 +396,8 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
             Rows of the training table.
         """
         check_is_fitted(self, "geometry_")
-        k = check_n_neighbors(self.n_neighbors if n_neighbors is None else n_neighbors, self.geometry_.n_outputs - (X is None))
+        wanted = self.n_neighbors if n_neighbors is None else n_neighbors
+        k = check_n_neighbors(wanted, self.geometry_.n_outputs - (X is None))
         if X is None:
             self._check_all_count()
             self.geometry_.resolve()
@@ -383,12 +442,12 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         distance, index = self.kneighbors(X, self.geometry_.n_outputs - (X is None))
         found = [np.flatnonzero(row <= radius) for row in distance]
         if not sort_results: found = [rows[np.argsort(i[rows], kind="stable")] for rows, i in zip(found, index)]
-        pack = lambda rows: np.array([*rows, None], dtype=object)[:-1]   # an array of arrays, also if all have one length
-        distances, indices = (pack([values[row] for values, row in zip(many, found)]) for many in (distance, index))
+        distances, indices = (array_of_arrays([row[near] for row, near in zip(values, found)])
+                              for values in (distance, index))
         return (distances, indices) if return_distance else indices
 
     def transform(self, X):
-        """Points between which the distances of `kneighbors` are Euclidean, or nearly if there are fewer `n_components`.
+        """Points between which the distances of `kneighbors` are Euclidean; nearly, with fewer `n_components`.
 
         Returns
         -------
@@ -408,7 +467,9 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
     # ---- rows that come and go
 
     def learn(self, X, y=None, sample_weight=None, refresh=False):
-        """Add training rows, exactly: as if the system had been solved with them, in the coordinates and with the widths of the fit.
+        """Add training rows, exactly: as if the system had been solved with them.
+
+        Coordinates, widths and choices stay those of the fit.
 
         Parameters
         ----------
@@ -424,43 +485,51 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "geometry_")
         table = read_query(X, self)
-        weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+        weights = weights_of(table, sample_weight)
         if (weights == 0).any(): raise ValueError("a row with sample_weight 0 cannot be learned: leave it out.")
-        if self._table is None and refresh: raise ValueError("the training table is not part of a model file: fit anew with all rows.")
+        if self._table is None and refresh:
+            raise ValueError("the training table is not part of a model file: fit anew with all rows.")
         if self._y is not None:
             require_target(self, table, y)
             y = np.asarray(y) if hasattr(self, "classes_") else real_targets(y)
             if self._y.ndim == 1: y = column_or_1d(y)
-            if y.shape[1:] != self._y.shape[1:]: raise ValueError(f"y must have {self._y.shape[1]} targets, as in the fit; got an array of shape {y.shape}.")
+            if y.shape[1:] != self._y.shape[1:]:
+                raise ValueError(f"y must have {self._y.shape[1]} targets, as in the fit; "
+                                 f"got an array of shape {y.shape}.")
             question = None if refresh else self._ask(y)
             y = np.concatenate([self._y, y])
-        together = None if self._table is None else _stacked(self._table, table)
+        together = None if self._table is None else stacked(self._table, table)
         if refresh: return self._fit_target(together, np.append(self._weights, weights), y)
         Z = self.coordinates_.transform_table(table)
         self.geometry_.learn(Z, weights)
         self._rows = np.append(self._rows, self.n_samples_fit_ + np.arange(len(Z)))
-        self.n_samples_fit_, self._table, self._weights = self.n_samples_fit_ + len(Z), together, np.append(self._weights, weights)
+        self._table, self._weights = together, np.append(self._weights, weights)
+        self.n_samples_fit_ += len(Z)
         return self if self._y is None else self._after_change(y, self._question.with_more(question))
 
     def forget(self, rows, refresh=False):
-        """Take training rows away, exactly: as if the system had been solved without them, in the coordinates and with the widths of the fit.
+        """Take training rows away, exactly: as if the system had been solved without them.
+
+        Coordinates, widths and choices stay those of the fit.
 
         Parameters
         ----------
         rows : int or array-like of int
             Positions in the training table. The rows behind them move up.
         refresh : bool, default=False
-            True makes coordinates and widths anew as well: the same as a fit that never saw these rows.
+            True makes coordinates, widths and all choices anew as well: the same as a fit that never saw these rows.
 
         Returns
         -------
         self
         """
         check_is_fitted(self, "geometry_")
-        kept = np.delete(np.arange(self.n_samples_fit_), _positions(rows, self.n_samples_fit_))
-        if np.isin(kept, self._rows).sum() < 2: raise ValueError("at least two rows must stay: a self-encoder tells rows apart.")
-        if self._table is None and refresh: raise ValueError("the training table is not part of a model file: fit anew with the rows that stay.")
-        table = None if self._table is None else self._table.iloc[kept] if isinstance(self._table, pd.DataFrame) else self._table[kept]
+        kept = np.delete(np.arange(self.n_samples_fit_), row_positions(rows, self.n_samples_fit_))
+        if np.isin(kept, self._rows).sum() < 2:
+            raise ValueError("at least two rows must stay: a self-encoder tells rows apart.")
+        if self._table is None and refresh:
+            raise ValueError("the training table is not part of a model file: fit anew with the rows that stay.")
+        table = None if self._table is None else taken(self._table, kept)
         y = None if self._y is None else self._y[kept]
         if refresh: return self._fit_target(table, self._weights[kept], y)
         stays = np.isin(self._rows, kept)
@@ -471,34 +540,46 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
 
     def _after_change(self, y, question):
         "Votes for the rows that are there now"
-        self._y, self._question = y, question
-        self._voters, self._loo = self.geometry_.voters(question.Y.cpu().numpy()), None
+        self._y, self._question, self._loo = y, question, None
+        self._voters = self.geometry_.voters(self._targets())
         return self
+
+    def _targets(self):
+        "What is voted on, one row for each training row that counts"
+        return self._question.Y.cpu().numpy()
 
     def _check_all_count(self):
         if len(self._rows) < self.n_samples_fit_:
-            raise ValueError("rows with sample_weight 0 are no training rows, so there is no answer for all of them: pass X.")
+            raise ValueError("rows with sample_weight 0 are no training rows, so there is no answer for all of them: "
+                             "pass X.")
 
-    def _others_say(self):
-        "Leave-one-out votes on the target; computed when first asked for after rows came or went"
-        self._check_all_count()
-        if self._loo is None: self._loo = self.geometry_.leave_one_out(self._question.Y.cpu().numpy())
+    def _leave_one_out(self):
+        "Votes on the target for the rows that count; computed when first asked for after rows came or went"
+        if self._loo is None: self._loo = self.geometry_.leave_one_out(self._targets())
         return self._loo
+
+    def _votes(self, X):
+        "Votes on the target; leave-one-out if `X` is None"
+        check_is_fitted(self, "geometry_")
+        if X is not None: return self.geometry_.vote(self._coordinates_of(X), self._voters)
+        self._check_all_count()
+        return self._leave_one_out()
 
     # ---- files
 
     def save(self, path):
         """Write the fitted estimator to one safetensors file: numbers and plain text, no code.
 
-        The coordinates of the training rows are in it, so keep it as private as the table. Factors are solved again when a loaded
-        model is first asked for neighbours; predictions are there at once.
+        The coordinates of the training rows are in it, so keep it as private as the table. Factors are solved again
+        when a loaded model is first asked for neighbours; predictions are there at once.
         """
         check_is_fitted(self, "geometry_")
         geometry, arrays = self.geometry_.state()
         coordinates, of_coordinates = self.coordinates_.get_state()
         target, of_target = self._target_state()
-        header = estimator_header(self, PUBLIC) | target | {"geometry": geometry, "coordinates": coordinates, "n_samples_fit": self.n_samples_fit_,
-                                                            "kernels": self.kernels_.to_dict("list")}
+        header = estimator_header(self, PUBLIC) | target | {
+            "geometry": geometry, "coordinates": coordinates, "n_samples_fit": self.n_samples_fit_,
+            "kernels": self._records}
         arrays = with_prefix("geometry.", arrays) | with_prefix("coordinates.", of_coordinates) | of_target
         write_model(path, header, arrays | {"rows": self._rows, "sample_weights": self._weights})
 
@@ -509,9 +590,10 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         self = estimator_for(cls, PUBLIC, header, path)
         self.coordinates_ = KernelCoordinates.from_state(header["coordinates"], under_prefix("coordinates.", arrays))
         adopt_columns(self, self.coordinates_)
-        device = choose_device(self.device)
-        self.geometry_ = KernelGeometry.from_state(header["geometry"], under_prefix("geometry.", arrays), "cpu" if device.type == "mps" else device)
-        self.n_samples_fit_, self.kernels_, self.effective_metric_ = header["n_samples_fit"], pd.DataFrame(header["kernels"]), "euclidean"
+        self.geometry_ = KernelGeometry.from_state(header["geometry"], under_prefix("geometry.", arrays),
+                                                   kernel_device(self.device))
+        self.n_samples_fit_, self._records = header["n_samples_fit"], header["kernels"]
+        self.effective_metric_ = "euclidean"
         self._rows, self._weights = arrays["rows"], arrays["sample_weights"]
         self._table = self._y = None
         self._set_target(header, arrays)
@@ -524,31 +606,23 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
     def _set_target(self, header, arrays):
         "Take over what `_target_state` gave"
 
-# %% ../nbs/12_kernel_neighbors.ipynb #d08b858d
-def _stacked(table, more):
-    "Two tables of the same columns, one below the other"
-    if isinstance(table, pd.DataFrame): return pd.concat([table, pd.DataFrame(more, columns=table.columns)], ignore_index=True)
-    return np.concatenate([table, np.asarray(more)])
-
-
-def _positions(rows, n):
-    "Rows of a table as positions from 0 to n - 1, or one clear sentence"
-    rows = np.atleast_1d(np.asarray(rows))
-    if rows.dtype.kind not in "iu" or rows.size == 0 or rows.min() < 0 or rows.max() >= n:
-        raise ValueError(f"rows must be positions in the training table, from 0 to {n - 1}; got {rows.tolist()[:5]}.")
-    return np.unique(rows)
-
 # %% ../nbs/12_kernel_neighbors.ipynb #0b20ad07
 FINE_TEMPERATURES = np.geomspace(0.5, 60, 40)
+
+
+def codes_among(labels: np.ndarray, y: np.ndarray) -> np.ndarray:
+    "The place of each class in `y` among the sorted `labels`; some place for one that is none of them"
+    return np.minimum(np.searchsorted(labels, y), len(labels) - 1)
 
 
 def class_question(y: np.ndarray, classes: list, device) -> Question:
     "The question of `y`, (n,) or (n, targets), for targets with these classes"
     codes = []
     for labels, column in zip(classes, y[:, None].T if y.ndim == 1 else y.T):
-        code = np.minimum(np.searchsorted(labels, column), len(labels) - 1)
+        code = codes_among(labels, column)
         unknown = column[labels[code] != column]
-        if len(unknown): raise ValueError(f"{unknown.tolist()[0]!r} is no class of the fit: pass refresh=True to learn new classes.")
+        if len(unknown):
+            raise ValueError(f"{unknown.tolist()[0]!r} is no class of the fit: pass refresh=True to learn new classes.")
         codes.append(code)
     return Question.of_classes(codes, list(map(len, classes)), device)
 
@@ -563,8 +637,9 @@ def softmax(u: np.ndarray) -> np.ndarray:
 class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
     """Classify by the vote of all training rows, weighted by a network that recognises every row.
 
-    The weights of the rows are those of `KernelSelfEncoder`; labels vote, and choose kernels, penalties and column weights by leave-one-out.
-    The vote is that of kernel ridge regression on the classes; probabilities are a softmax of it, its temperature chosen by leave-one-out.
+    The weights of the rows are those of `KernelSelfEncoder`; labels vote, and choose kernels, penalties and column
+    weights by leave-one-out. The vote is that of kernel ridge regression on the classes; probabilities are a softmax of
+    it, its temperature chosen by leave-one-out.
 
     Parameters
     ----------
@@ -580,6 +655,17 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         Of the probabilities, one for each target.
     {labelled_attributes}
     {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from selfencoder import KernelSelfEncoderClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelSelfEncoderClassifier(relevance=None).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    >>> round(model.loo_score_, 2)
+    0.96
     """
 
     def __sklearn_tags__(self):
@@ -590,7 +676,9 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         return tags
 
     def fit(self, X, y, sample_weight=None):
-        """Learn to recognise each row of `X`; the classes in `y` choose kernels, penalties and column weights by leave-one-out, and vote.
+        """Learn to recognise each row of `X`; the classes in `y` vote.
+
+        They also choose kernels, penalties and column weights, by leave-one-out.
 
         Parameters
         ----------
@@ -608,41 +696,44 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         self._validate_params()
         require_target(self, X, y)
         table = read_table(X, self)
-        return self._fit_target(table, _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True), y)
+        return self._fit_target(table, weights_of(table, sample_weight), y)
 
     def _fit_target(self, table, weights, y=None):
         check_consistent_length(table, y)
-        y = np.asarray(y)
-        columns = list(y.T) if y.ndim == 2 and y.shape[1] > 1 else [y]
-        counted = weights > 0
+        if isinstance(y, pd.DataFrame) and y.shape[1] > 1:
+            columns, y = [y.iloc[:, j].to_numpy() for j in range(y.shape[1])], y.to_numpy(dtype=object)
+        else:
+            y = np.asarray(y)
+            columns = list(y.T) if y.ndim == 2 and y.shape[1] > 1 else [y]
         # a class whose rows all have weight zero is no class
-        classes = [np.unique(labels[codes[counted]]) for labels, codes in map(class_codes, columns)]
+        classes = [np.unique(labels[codes[weights > 0]]) for labels, codes in map(class_codes, columns)]
         for labels in classes:
-            if len(labels) < 2: raise ValueError(f"y has one class only ({labels.tolist()[0]!r}): a classifier needs at least two classes.")
+            if len(labels) < 2:
+                raise ValueError(f"y has one class only ({labels.tolist()[0]!r}): "
+                                 "a classifier needs at least two classes.")
         if len(columns) == 1: y = column_or_1d(y)
         self._fit_table(table, weights, lambda rows, device: class_question(y[rows], classes, device))
         self.classes_ = classes if len(columns) > 1 else classes[0]
-        self._y, self._voters = y, self.geometry_.voters(self._question.Y.cpu().numpy())
-        share = torch.as_tensor(self.geometry_.weights / self.geometry_.weights.sum())
+        self._y, self._voters = y, self.geometry_.voters(self._targets())
+        weights = self.geometry_.weights
+        share = torch.as_tensor(weights / weights.sum())
         pieces, codes = self._pieces(self._loo), [code.cpu() for code in self._question.codes]
-        losses = [log_losses(torch.as_tensor(piece), code, FINE_TEMPERATURES) @ share for piece, code in zip(pieces, codes)]
+        losses = [log_losses(torch.as_tensor(piece), code, FINE_TEMPERATURES) @ share
+                  for piece, code in zip(pieces, codes)]
         self.temperature_ = np.array([FINE_TEMPERATURES[int(loss.argmin())] for loss in losses])
         right = np.all([piece.argmax(1) == code.numpy() for piece, code in zip(pieces, codes)], axis=0)
-        self.loo_score_ = float(np.average(right, weights=self.geometry_.weights))
+        self.loo_score_ = float(np.average(right, weights=weights))
         return self
 
     def _ask(self, y):
-        return class_question(y, self._labels(), self._question.Y.device)   # for new rows
+        "The question for new rows"
+        return class_question(y, self._labels(), self._question.Y.device)
 
     def _labels(self): return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
 
     def _pieces(self, votes):
+        "Votes for the classes of all targets, cut into one array for each target"
         return np.split(votes, np.cumsum([len(labels) for labels in self._labels()])[:-1], axis=1)
-
-    def _class_votes(self, X):
-        "Votes for each class of each target; leave-one-out if `X` is None"
-        check_is_fitted(self, "geometry_")
-        return self._pieces(self._others_say() if X is None else self.geometry_.vote(self._coordinates_of(X), self._voters))
 
     def predict_proba(self, X):
         """Probabilities of the classes.
@@ -654,10 +745,10 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
 
         Returns
         -------
-        ndarray of shape (n_queries, n_classes), one column for each of `classes_`; a list of them if there are several targets
+        ndarray of shape (n_queries, n_classes), one column for each of `classes_`; a list of them for several targets
         """
-        votes = self._class_votes(X)
-        found = [softmax(temperature * piece) for temperature, piece in zip(self.temperature_, votes)]
+        pieces = self._pieces(self._votes(X))
+        found = [softmax(temperature * piece) for temperature, piece in zip(self.temperature_, pieces)]
         return found if isinstance(self.classes_, list) else found[0]
 
     def predict(self, X):
@@ -672,8 +763,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         -------
         ndarray of shape (n_queries,) or (n_queries, n_targets)
         """
-        votes = self._class_votes(X)
-        found = [labels[piece.argmax(axis=1)] for labels, piece in zip(self._labels(), votes)]
+        pieces = self._pieces(self._votes(X))
+        found = [labels[piece.argmax(axis=1)] for labels, piece in zip(self._labels(), pieces)]
         return np.stack(found, axis=1) if isinstance(self.classes_, list) else found[0]
 
     def score(self, X, y, sample_weight=None):
@@ -682,34 +773,44 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=sample_weight))
 
     def _target_state(self):
-        labels = [classes_state(labels) for labels in self._labels()]
-        columns = self._y.T if isinstance(self.classes_, list) else [self._y]
-        codes = np.stack([np.minimum(np.searchsorted(labels, column), len(labels) - 1) for labels, column in zip(self._labels(), columns)])
-        arrays = {"codes": codes, "loo": self.geometry_.leave_one_out(self._question.Y.cpu().numpy()) if self._loo is None else self._loo, "temperature": self.temperature_, "constant": self._voters[1], **_weights_state(self),
-                  **{f"coefficients.{p}": c for p, c in enumerate(self._voters[0])}}
-        return {"classes": labels, "several": isinstance(self.classes_, list), "loo_score": self.loo_score_}, arrays
+        several = isinstance(self.classes_, list)
+        columns = self._y.T if several else [self._y]
+        codes = np.stack([codes_among(labels, column) for labels, column in zip(self._labels(), columns)])
+        header = {"classes": [classes_state(labels) for labels in self._labels()], "several": several,
+                  "loo_score": self.loo_score_}
+        return header, {"codes": codes, "temperature": self.temperature_} | votes_state(self)
 
     def _set_target(self, header, arrays):
         labels = [classes_from_state(state) for state in header["classes"]]
-        self.classes_, self.loo_score_ = labels if header["several"] else labels[0], header["loo_score"]
+        self.classes_ = labels if header["several"] else labels[0]
         values = [each[code] for each, code in zip(labels, arrays["codes"])]
         self._y = np.stack(values, axis=1) if header["several"] else values[0]
         self._question = class_question(self._y, labels, "cpu").of(self._rows)
-        self._loo, self.temperature_ = arrays["loo"], arrays["temperature"]
-        self._voters = [arrays[f"coefficients.{p}"] for p in range(len(self.geometry_.parts))], arrays["constant"]
-        self.column_weights_ = arrays.get("column_weights")
+        self.loo_score_, self.temperature_ = header["loo_score"], arrays["temperature"]
+        adopt_votes(self, arrays)
 
 # %% ../nbs/12_kernel_neighbors.ipynb #3eb0cf01
-def _weights_state(estimator):
-    return {} if estimator.column_weights_ is None else {"column_weights": estimator.column_weights_}
+def votes_state(estimator) -> dict:
+    "The arrays of a fitted estimator that make its votes"
+    coefficients, constant = estimator._voters
+    arrays = {"loo": estimator._leave_one_out(), "constant": constant}
+    if estimator.column_weights_ is not None: arrays["column_weights"] = estimator.column_weights_
+    return arrays | {f"coefficients.{p}": each for p, each in enumerate(coefficients)}
+
+
+def adopt_votes(estimator, arrays: dict):
+    "Give an estimator what `votes_state` described"
+    coefficients = [arrays[f"coefficients.{p}"] for p in range(len(estimator.geometry_.parts))]
+    estimator._voters, estimator._loo = (coefficients, arrays["constant"]), arrays["loo"]
+    estimator.column_weights_ = arrays.get("column_weights")
 
 # %% ../nbs/12_kernel_neighbors.ipynb #240b267c
 @documented(parameters=PARAMETERS, attributes=ATTRIBUTES, labelled_attributes=LABELLED_ATTRIBUTES)
 class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
     """Predict numbers by the vote of all training rows, weighted by a network that recognises every row.
 
-    The weights of the rows are those of `KernelSelfEncoder`; the target votes, and chooses kernels, penalties and column weights by leave-one-out.
-    The vote is that of kernel ridge regression.
+    The weights of the rows are those of `KernelSelfEncoder`; the target votes, and chooses kernels, penalties and
+    column weights by leave-one-out. The vote is that of kernel ridge regression.
 
     Parameters
     ----------
@@ -721,6 +822,15 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         R^2 of the leave-one-out answers.
     {labelled_attributes}
     {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from selfencoder import KernelSelfEncoderRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = KernelSelfEncoderRegressor(relevance=None).fit(X, y)
+    >>> model.predict(X[:2]).shape
+    (2,)
     """
 
     def __sklearn_tags__(self):
@@ -729,7 +839,9 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         return tags
 
     def fit(self, X, y, sample_weight=None):
-        """Learn to recognise each row of `X`; the numbers in `y` choose kernels, penalties and column weights by leave-one-out, and vote.
+        """Learn to recognise each row of `X`; the numbers in `y` vote.
+
+        They also choose kernels, penalties and column weights, by leave-one-out.
 
         Parameters
         ----------
@@ -747,17 +859,20 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         self._validate_params()
         require_target(self, X, y)
         table = read_table(X, self)
-        return self._fit_target(table, _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True), y)
+        return self._fit_target(table, weights_of(table, sample_weight), y)
 
     def _fit_target(self, table, weights, y=None):
         y = real_targets(y)
         check_consistent_length(table, y)
+        if np.abs(y).max() > 1e150:
+            raise ValueError("y holds values beyond 1e150, whose squares overflow: give it in a larger unit.")
         self._fit_table(table, weights, lambda rows, device: Question.of_numbers(y.reshape(len(y), -1)[rows], device))
-        self._y, self._voters = y, self.geometry_.voters(self._question.Y.cpu().numpy())
-        self.loo_score_ = float(r2_score(self._question.Y.cpu().numpy(), self._loo, sample_weight=self.geometry_.weights))
+        self._y, self._voters = y, self.geometry_.voters(self._targets())
+        self.loo_score_ = float(r2_score(self._targets(), self._loo, sample_weight=self.geometry_.weights))
         return self
 
     def _ask(self, y):
+        "The question for new rows"
         return Question.of_numbers(y.reshape(len(y), -1), self._question.Y.device)
 
     def predict(self, X):
@@ -772,8 +887,7 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         -------
         ndarray of shape (n_queries,) or (n_queries, n_targets)
         """
-        check_is_fitted(self, "geometry_")
-        votes = self._others_say() if X is None else self.geometry_.vote(self._coordinates_of(X), self._voters)
+        votes = self._votes(X)
         return votes[:, 0] if self._y.ndim == 1 else votes.copy()
 
     def score(self, X, y, sample_weight=None):
@@ -781,15 +895,12 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
 
     def _target_state(self):
-        arrays = {"targets": self._y, "loo": self.geometry_.leave_one_out(self._question.Y.cpu().numpy()) if self._loo is None else self._loo, "constant": self._voters[1], **_weights_state(self),
-                  **{f"coefficients.{p}": c for p, c in enumerate(self._voters[0])}}
-        return {"loo_score": self.loo_score_}, arrays
+        return {"loo_score": self.loo_score_}, {"targets": self._y} | votes_state(self)
 
     def _set_target(self, header, arrays):
-        self._y, self._loo, self.loo_score_ = arrays["targets"], arrays["loo"], header["loo_score"]
+        self._y, self.loo_score_ = arrays["targets"], header["loo_score"]
         self._question = Question.of_numbers(self._y.reshape(len(self._y), -1)[self._rows])
-        self._voters = [arrays[f"coefficients.{p}"] for p in range(len(self.geometry_.parts))], arrays["constant"]
-        self.column_weights_ = arrays.get("column_weights")
+        adopt_votes(self, arrays)
 
 
 PUBLIC = (KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor)

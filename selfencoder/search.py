@@ -37,6 +37,7 @@ def best_columns(
     k: int,              # how many, 1 to n
 ) -> np.ndarray:
     "The columns of the `k` largest scores of each row, (queries, k): the best first, the lower column among equals"
+    scores = np.where(np.isnan(scores), -np.inf, scores)   # after a failed training: nobody's neighbour
     columns = top_columns(scores, k)   # in increasing order, so that a stable sort leaves equals as they should be
     order = np.argsort(-np.take_along_axis(scores, columns, 1), axis=1, kind="stable")
     return np.take_along_axis(columns, order, 1)

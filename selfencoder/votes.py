@@ -8,6 +8,7 @@ __all__ = ['class_codes', 'real_targets', 'require_target', 'votes_by_probabilit
 
 # %% ../nbs/10a_votes.ipynb #3eb82fb0
 import numpy as np
+import pandas as pd
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -17,6 +18,8 @@ def class_codes(
 ) -> tuple[np.ndarray, np.ndarray]:
     "The classes in `y`, in order, and for each row the position of its own"
     y = column_or_1d(y, warn=True)
+    if y.dtype == object and pd.isna(y).any():
+        raise ValueError("Input y contains NaN: leave out the rows that have no class.")
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return np.unique(y, return_inverse=True)
@@ -81,6 +84,10 @@ def mean_of(
 # %% ../nbs/10a_votes.ipynb #f4e547c7
 def classes_state(classes: np.ndarray) -> dict:
     "The classes as JSON holds them"
+    plain = (str, bool, int, float)
+    if classes.dtype == object and not all(isinstance(label, plain) for label in classes):
+        kind = type(classes[0]).__name__
+        raise ValueError(f"classes of type {kind} can't be written to a file: make them text first.")
     return {"classes": classes.tolist(), "classes_dtype": classes.dtype.str}
 
 

@@ -1,4 +1,4 @@
-"""What the test notebooks share: the configurations that they go through, what an estimator is asked, and how a refusal is caught.
+"""What the test notebooks share: the configurations that they go through, what is asked, how a refusal is caught.
 
 It lies beside them and is no part of the library.
 """
@@ -9,7 +9,7 @@ QUESTIONS = ("transform", "identify_proba", "predict", "predict_proba")
 
 
 def configurations(n_visible=50, n_negatives=20, width=8, batch_size=32, max_iter=20, learning_rate_init=None):
-    """Parameters that cover both outputs, all solvers, coordinates, starts and activations, hidden layers, and both kinds of sampling.
+    """Parameters that cover outputs, solvers, coordinates, starts, hidden layers and both kinds of sampling.
 
     Sizes and epochs are for tables of about 150 rows; smaller tables want smaller ones.
     """

@@ -1,0 +1,106 @@
+"""The fixtures of the checks, the order in which they run, and the closing line: `N passed, M failed`.
+
+Nothing here changes the working tree: the checks look at copies of it.
+"""
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+import browser as chromium
+import tools
+
+# The checks that take longest start first, so that in the end no worker waits long for the other.
+LONGEST = ["wheel", "sklearn_checks", "determinism", "experiments", "persistence", "any_table", "distributed",
+           "sampling"]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--pictures", help="save what the pages look like in this folder")
+    parser.addoption("--versions", choices=["newest", "all"],
+                     help="try other Pythons too: all that are found, or only the newest besides this one")
+
+
+def pytest_sessionstart():
+    if not (tools.ROOT / ".git").exists():
+        raise pytest.UsageError("The checks ask git which files belong to the project: please run them in a clone.")
+
+
+def pytest_ignore_collect(collection_path, config):
+    if collection_path.name == "test_versions.py" and not config.getoption("versions"): return True
+
+
+def pytest_collection_modifyitems(items):
+    place = lambda item: next((i for i, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST))
+    items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    mark, params = item.get_closest_marker("remedy"), item.callspec.params if hasattr(item, "callspec") else {}
+    if report.failed and mark: report.sections.append(("what to do", mark.args[0].format(**params)))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter):
+    "What the checks have measured"
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties: terminalreporter.write_line(f"measured, {name}: {value}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    if hasattr(config, "workerinput"): return   # one of several processes: the one that started them speaks
+    stats = config.pluginmanager.get_plugin("terminalreporter").stats
+    passed, failed, skipped = (sum(len(stats.get(word, [])) for word in words)
+                               for words in (["passed"], ["failed", "error"], ["skipped"]))
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+
+
+@pytest.fixture
+def copy():
+    "A copy of the tree that a check may change"
+    with tools.copied_tree() as tree: yield tree
+
+
+@pytest.fixture(scope="session")
+def tree():
+    "A copy of the tree in which notebooks run"
+    with tools.copied_tree() as tree: yield tree
+
+
+@pytest.fixture(scope="session")
+def pictures(pytestconfig):
+    "`pictures(page, name)` saves what a page looks like, if --pictures says where"
+    folder = pytestconfig.getoption("pictures")
+    return lambda page, name: folder and page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if not (path := chromium.find_browser()):
+        unable = pytest.fail if os.environ.get("SELFENCODER_REQUIRE_BROWSER") else pytest.skip
+        unable("no Chromium is installed here: `apt-get install chromium`")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=chromium.OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser):
+    "`visit(address, width=...)` opens a page as a visitor would; in the end no page may have complained"
+    windows, heard = [], []
+
+    def visit(address: Path, width: int = 1200, **options):
+        windows.append(browser.new_context(viewport={"width": width, "height": 1000}, **options))
+        page = windows[-1].new_page()
+        page.set_default_timeout(60_000)   # a busy machine is no failure
+        heard.append(chromium.complaints(page))
+        page.goto(address.as_uri())
+        return page
+    yield visit
+    for window in windows: window.close()
+    tools.complain([f"the browser complains: {words}" for words in sum(heard, [])])

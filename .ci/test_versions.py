@@ -1,0 +1,80 @@
+"""The wheel on other Pythons: every module imports, and the notebooks of networks and estimators run with it.
+
+`make test-versions` takes every Python that is found, `make test VERSIONS=newest` the newest besides its own.
+The packages stay in .venv-3.x/ until constraints.txt or settings.ini changes; the wheel is always new.
+"""
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from nbdev.config import get_config
+
+from tools import LIBRARY, PIP, ROOT, build_wheel, copied_tree, install, probe, run, run_notebook
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.remedy("`.venv-{version}/bin/python` is the Python that fails")]
+
+PATTERNS = ["*_network.ipynb", "*_neighbors.ipynb", "tests/oracle.ipynb", "tests/sklearn_checks.ipynb"]
+NOTEBOOKS = [path.relative_to(ROOT).as_posix() for pattern in PATTERNS for path in sorted((ROOT / "nbs").glob(pattern))]
+ASK = """import sys, sysconfig
+print(*sys.version_info[:2], sys.version_info.releaselevel, sysconfig.get_config_var("Py_GIL_DISABLED") or 0)"""
+
+
+@cache
+def pythons() -> dict:
+    "The Pythons on the path and under pyenv that the library promises to work with, by version, the newest last"
+    oldest = tuple(map(int, get_config(path=ROOT).min_python.split(".")))
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    places = [shutil.which(f"python3.{minor}") for minor in range(oldest[1], 100)]
+    found = {}
+    for python in [*filter(None, places), *pyenv.glob("versions/3.*/bin/python3")]:
+        asked = subprocess.run([python, "-c", ASK], capture_output=True, text=True)
+        if asked.returncode: continue   # a shim of pyenv may stand for nothing
+        major, minor, *kind = asked.stdout.split()
+        if kind == ["final", "0"]: found[int(major), int(minor)] = python
+    return {version: found[version] for version in sorted(found) if version >= oldest}
+
+
+def pytest_generate_tests(metafunc):
+    wanted = list(pythons())
+    if metafunc.config.getoption("versions") == "newest":
+        wanted = [version for version in wanted if version != sys.version_info[:2]][-1:]
+    names = [".".join(map(str, version)) for version in wanted]
+    # One worker prepares an environment and makes all the checks in it.
+    values = [pytest.param(name, pythons()[version], marks=pytest.mark.xdist_group(name))
+              for name, version in zip(names, wanted)]
+    metafunc.parametrize("version, python", values, ids=names, scope="session")
+
+
+@pytest.fixture(scope="session")
+def place():
+    "A copy of the tree without the library, which then comes only from the wheel beside it"
+    with copied_tree() as tree:
+        build_wheel(tree)
+        shutil.rmtree(tree / LIBRARY)
+        yield tree
+
+
+@pytest.fixture(scope="session")
+def installed(version, python, place):
+    "The Python of an environment with the wheel and all that is needed to test it"
+    environment, wheel = ROOT / f".venv-{version}", next(place.parent.glob("*.whl"))
+    stamp, inputs = environment / ".ready", [ROOT / "constraints.txt", ROOT / "settings.ini"]
+    if not stamp.exists() or stamp.stat().st_mtime < max(path.stat().st_mtime for path in inputs):
+        install([f"{wheel}[dev]"], python, environment, place.parent)
+        stamp.touch()
+    own = environment / "bin/python"
+    run([own, *PIP, "install", "--no-deps", "--force-reinstall", wheel], place.parent, PYTHONPATH="")
+    return own
+
+
+def test_imports(version, installed, place):
+    probe(installed, place)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebook(version, installed, name, place):
+    run_notebook(place / name, place, installed.parent, PYTHONPATH="")
