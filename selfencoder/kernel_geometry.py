@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from joblib import effective_n_jobs
 from scipy.linalg import block_diag
 
-from .kernel import Changes, Cholesky, Spectrum, distances, unexplained
+from .kernel import EVEN, Changes, Cholesky, Spectrum, distances, unexplained
 from .search import ROWS, best_columns, map_rows, on_threads
 from .solvers import one_thread
 from .views import METRICS, View
@@ -155,12 +155,13 @@ class KernelGeometry:
 
     def vote(self, Z, voters) -> np.ndarray:
         "f(x) T, (queries, targets), from what `voters(T)` gave"
-        coefficients = [torch.as_tensor(each, device=self.device) for each in voters[0]]
         constant = torch.as_tensor(voters[1], device=self.device)
+        wide = (0, -len(constant) % EVEN)   # see EVEN
+        coefficients = [F.pad(torch.as_tensor(each, device=self.device), wide) for each in voters[0]]
         rows = [part.rows(self.Z[self.alive], self.device) for part in self.parts]
         def answer(block):
-            return constant + sum(self._similarities(block, part, A) @ c
-                                  for part, A, c in zip(self.parts, rows, coefficients))
+            said = sum(self._similarities(block, part, A) @ c for part, A, c in zip(self.parts, rows, coefficients))
+            return said[:, : len(constant)] + constant
         return self._over(Z, answer)
 
     def leave_one_out(self, T: np.ndarray) -> np.ndarray:
@@ -214,15 +215,17 @@ class KernelGeometry:
     def project(self, Z, n_components: int | None = None) -> np.ndarray:
         "The points on these axes; without `n_components` distances stay what they are"
         mean, axes = map(torch.from_numpy, self.axes(n_components))
-        return self._over(self.embed(Z), lambda z: (z - mean) @ axes)
+        wide = F.pad(axes, (0, -axes.shape[1] % EVEN))
+        return self._over(self.embed(Z), lambda z: ((z - mean) @ wide)[:, : axes.shape[1]])
 
     def nearest(self, Z, k: int, with_distance: bool = True) -> tuple[np.ndarray | None, np.ndarray]:
         "Distances to the `k` nearest training rows, increasing, and their positions; the lower one among equals"
         rows = self.embedded()
-        points, length = torch.from_numpy(rows), torch.from_numpy(np.square(rows).sum(1))
+        length = torch.from_numpy(np.square(rows).sum(1))
+        points = F.pad(torch.from_numpy(rows), (0, 0, 0, -len(rows) % EVEN)).T
         unit = max(float(length.max()), 1e-300)
         def score(z):   # rounded, so that copies of a row stay equal whatever the order in which a product adds up
-            return ((z @ points.T - length / 2) / unit * 2.0**36).round_()
+            return (((z @ points)[:, : len(rows)] - length / 2) / unit * 2.0**36).round_()
         found = self.embed(Z)
         index = best_columns(self._over(found, score), k)
         distance = np.sqrt(np.stack([np.square(rows[i] - z).sum(1) for i, z in zip(index, found)]))

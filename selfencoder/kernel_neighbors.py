@@ -99,7 +99,13 @@ def taken(table, rows):
 def stacked(table, more):
     "Two tables of the same columns, one below the other"
     if not isinstance(table, pd.DataFrame): return np.concatenate([table, np.asarray(more)])
-    return pd.concat([table, pd.DataFrame(more, columns=table.columns)], ignore_index=True)
+    table, more = table.copy(), pd.DataFrame(more, columns=table.columns).copy()
+    for name, dtype in table.dtypes.items():   # a category stays one, whatever the new rows were read as
+        if not isinstance(dtype, pd.CategoricalDtype): continue
+        if not dtype.ordered:
+            dtype = pd.CategoricalDtype(dtype.categories.append(pd.Index(more[name].dropna().unique())).unique())
+        table[name], more[name] = table[name].astype(dtype), more[name].astype(dtype)
+    return pd.concat([table, more], ignore_index=True)
 
 
 def row_positions(rows, n: int) -> np.ndarray:
@@ -373,7 +379,7 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         return said[:, 0] if targets.ndim == 1 else said
 
     def novelty(self, X):
-        "How little the training rows explain each row of `X`: near 0 at the data, 1 far from it"
+        "How little the training rows explain each row of `X`: near 0 at the data, up to 1 away from it"
         return self.geometry_.novelty(self._coordinates_of(X))
 
     # ---- neighbours
