@@ -66,6 +66,17 @@ class Question:
         taken = torch.as_tensor(np.ascontiguousarray(rows))
         return Question(self.y[rows], self.Y[taken], [code[taken] for code in self.codes], self.counts)
 
+    def __getstate__(self):
+        "Plain arrays: what safe persistence such as skops can look into, and any device can open"
+        return {"y": self.y, "Y": self.Y.cpu().numpy(), "codes": [code.cpu().numpy() for code in self.codes],
+                "counts": self.counts}
+
+    def __setstate__(self, state):
+        codes = [torch.as_tensor(code) for code in state["codes"]]
+        self.__init__(state["y"], torch.as_tensor(state["Y"]), codes, state["counts"])
+
+
+
 # %% ../nbs/10c_choice.ipynb #fdfadcf5
 # times the median distance, where labels choose the penalty
 BANDWIDTHS = {"laplace": 1.0, "exponential": 2.0, "gaussian": 1.0}

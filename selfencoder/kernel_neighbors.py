@@ -484,6 +484,7 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,) or None
         refresh : bool, default=False
             True makes coordinates, widths and all choices anew as well: the same as a fit with these rows.
+            False leaves `kernels_`, `loo_score_` and the temperature as they were.
 
         Returns
         -------
