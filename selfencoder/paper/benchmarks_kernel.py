@@ -112,8 +112,9 @@ def _contenders(seed):
 
 
 def compare_noise(quick=False):
-    "Mean accuracy over five folds of the ten tables, as they are and with twice as many shuffled columns"
-    for name in ("iris",) if quick else dataset_names():
+    "Mean accuracy over five folds of nine tables, as they are and with twice as many shuffled columns"
+    tables = ["iris"] if quick else [name for name in dataset_names() if name != "digits"]   # it would take an hour
+    for name in tables:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         for noise, table in (("as it is", X.reset_index(drop=True)), ("with shuffled columns", with_noise(X, 0))):
             scores = {}
