@@ -198,7 +198,7 @@ class Cholesky:
 
 # %% ../nbs/09_kernel.ipynb #5794212a
 PENALTIES = 10.0 ** np.arange(-4, 2.01, 0.5)
-TEMPERATURES = np.array([1.0, 2.0, 3.0, 5.0, 8.0, 12.0])
+TEMPERATURES = (1.0, 2.0, 3.0, 5.0, 8.0, 12.0)
 
 
 def log_losses(
