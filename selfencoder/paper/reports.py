@@ -292,7 +292,7 @@ img { max-width: 100% } .note { background: #fff6e0; padding: .6rem 1rem }"""
 
 
 def facts(runs: list) -> list:
-    "What a reader needs to know about how records were made, as sentences; `runs` as from `Store.runs`"
+    "What a reader needs to know about how records were made, as sentences; `runs` as from the store's runs"
     last = {"budget": {}, "versions": {}} | (runs[-1] if runs else {})
     minutes = sum(run.get("wall_seconds", 0) for run in runs) / 60   # one that was killed does not tell
     named = lambda values: ", ".join(f"{name} {value}" for name, value in values.items())
