@@ -13,7 +13,7 @@ import tools
 
 # The checks that take longest start first, so that in the end no worker waits long for the other.
 LONGEST = ["wheel", "sklearn_checks", "determinism", "experiments", "persistence", "any_table", "distributed",
-           "sampling"]
+           "benchmarks_rows", "sampling"]
 
 
 def pytest_addoption(parser):

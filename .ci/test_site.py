@@ -11,7 +11,7 @@ from browser import complaints, low_contrast, overflow
 from tools import ROOT, complain, copied_tree, run
 
 # One worker builds the site and makes all these checks of it.
-pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.timeout(600),
+pytestmark = [pytest.mark.xdist_group("site"),
               pytest.mark.remedy("correct the notebook, or .ci/site/; `make docs` builds the site to look at")]
 
 PHONE = {"width": 360, "has_touch": True, "is_mobile": True}
