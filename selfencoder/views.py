@@ -184,7 +184,10 @@ class View:
     columns: np.ndarray
     factors: np.ndarray
 
-    def __call__(self, Z): return Z[:, self.columns] * self.factors
+    def __call__(self, Z):
+        compared = Z[:, self.columns]
+        if (self.factors == 1).all(): return compared
+        return snap(compared * self.factors)   # on the grid again, where distances by products are exact
 
 # %% ../nbs/01a_views.ipynb #5ec62f67
 class KernelCoordinates(TransformerMixin, BaseEstimator):
