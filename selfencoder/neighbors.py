@@ -593,7 +593,7 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
         return [class_shares(codes[position], votes, len(labels)) for labels, codes in zip(self._labels(), self._codes)]
 
     def predict_proba(self, X):
-        """The share of the votes for each class, one column for each of `classes_`; a list if there are several targets.
+        """The share of the votes for each class, one column for each of `classes_`; a list for several targets.
 
         `X=None` asks, for each training row, the others.
         """
