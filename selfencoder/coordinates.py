@@ -43,6 +43,7 @@ def read_table(
     if not isinstance(table, pd.DataFrame):
         table = check_array(table, accept_sparse="csr", dtype=None, ensure_all_finite=False, estimator=estimator,
                             input_name="X")
+        if table.dtype == object: return pd.DataFrame(table).infer_objects()   # a frame that lost its names and types
         return table.toarray() if sparse.issparse(table) else table
     if 0 in table.shape:
         what = "sample" if table.shape[1] else "feature"

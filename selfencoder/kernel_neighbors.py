@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['PARAMETERS', 'ATTRIBUTES', 'LABELLED_ATTRIBUTES', 'FINE_TEMPERATURES', 'PUBLIC', 'kernel_memory',
-           'check_kernel_memory', 'fit_unlabelled', 'fit_labelled', 'kernel_device', 'weights_of', 'taken', 'stacked',
-           'row_positions', 'array_of_arrays', 'documented', 'KernelSelfEncoder', 'codes_among', 'class_question',
-           'softmax', 'KernelSelfEncoderClassifier', 'votes_state', 'adopt_votes', 'KernelSelfEncoderRegressor']
+           'check_kernel_memory', 'fit_unlabelled', 'fit_labelled', 'kernel_device', 'weights_of',
+           'at_least_one_per_row', 'taken', 'stacked', 'row_positions', 'emptied', 'column_values', 'explained_share',
+           'documented', 'KernelSelfEncoder', 'importances', 'codes_among', 'class_question', 'softmax',
+           'KernelSelfEncoderClassifier', 'votes_state', 'adopt_votes', 'KernelSelfEncoderRegressor']
 
 # %% ../nbs/12_kernel_neighbors.ipynb #19a5d6b6
 import inspect
@@ -29,10 +30,11 @@ from .files import estimator_for, estimator_header, read_model, under_prefix, wi
 from .geometry import check_coordinates
 from .kernel import PENALTIES, Cholesky, log_losses
 from .kernel_geometry import KernelGeometry
-from .search import check_n_neighbors, neighbor_graph, without_self
+from .search import (check_n_neighbors, neighbor_graph, radius_graph, symmetric_graph, within_radius,
+                                without_self)
 from .solvers import one_thread
 from .training import available_memory, choose_device
-from .views import KernelCoordinates, kernel_names
+from .views import KernelCoordinates, Ranks, kernel_names
 from .votes import class_codes, classes_from_state, classes_state, real_targets, require_target
 
 # %% ../nbs/12_kernel_neighbors.ipynb #93039ac4
@@ -91,6 +93,11 @@ def weights_of(table, sample_weight) -> np.ndarray:
     return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
 
 
+def at_least_one_per_row(weights: np.ndarray) -> np.ndarray:
+    "Positive weights as counts of rows: if they amount to less than one per row they are shares, and made to"
+    return weights * max(1.0, len(weights) / weights.sum())
+
+
 def taken(table, rows):
     "Some rows of a table, a dataframe or an array"
     return table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]
@@ -116,9 +123,34 @@ def row_positions(rows, n: int) -> np.ndarray:
     return np.unique(rows)
 
 
-def array_of_arrays(arrays: list) -> np.ndarray:
-    "An array that holds arrays, also if all of them have one length"
-    return np.array([*arrays, None], dtype=object)[:-1]
+def emptied(table, j: int):
+    "A table with nothing in column `j`"
+    if not isinstance(table, pd.DataFrame): return np.where(np.arange(table.shape[1]) == j, np.nan, table)
+    table = table.copy()
+    table.isetitem(j, table.iloc[:, j].mask(np.ones(len(table), dtype=bool)))
+    return table
+
+
+def column_values(coordinates, *tables):
+    "Column by column, the values of each table: numbers (n, 1) or bits of categories (n, levels); NaN for holes"
+    for column, *each in zip(coordinates.columns_, *map(coordinates._columns_of, tables)):
+        if column.kind != "category": yield [column.floats(values, name)[:, None] for name, values in each]
+        else: yield [np.where(np.asarray(pd.isna(values))[:, None], np.nan, column.bits(values, name))
+                     for name, values in each]
+
+
+def explained_share(train: np.ndarray, new: np.ndarray, index: np.ndarray) -> float:
+    "How much of the spread of `new` the mean of the neighbours `index` in `train` explains; NaN if nothing varies"
+    known = train[~np.isnan(train[:, 0])]
+    if not len(known) or (known == known[0]).all(): return np.nan
+    if train.shape[1] == 1:
+        ranks = Ranks.fit(known, np.ones(len(known)))
+        known, train, new = (np.where(np.isnan(values), np.nan, ranks(values)) for values in (known, train, new))
+    middle = known.mean(axis=0)
+    count = (~np.isnan(train[index])).sum(axis=1)
+    guess = np.where(count > 0, np.nansum(train[index], axis=1) / np.maximum(count, 1), middle)
+    spread = np.nansum((new - middle) ** 2)
+    return 1 - np.nansum((new - guess) ** 2) / spread if spread > 0 else np.nan
 
 # %% ../nbs/12_kernel_neighbors.ipynb #4141ef1c
 _CONSTRAINTS = {
@@ -196,6 +228,8 @@ effective_metric_ : str
 LABELLED_ATTRIBUTES = """
 column_weights_ : ndarray of shape (n_features_in_,) or None
     The learned weight of each column; None if every column counts the same.
+feature_importances_ : ndarray of shape (n_features_in_,)
+    How much each column counts in the average of all kernels, with and without learned weights; they sum to one.
 """.strip()
 
 # %% ../nbs/12_kernel_neighbors.ipynb #489a393f
@@ -260,7 +294,8 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
             Numbers, categories and dates; missing values are welcome.
         y : ignored
         sample_weight : array-like of shape (n_samples,) or None
-            A weight of 2 is the row twice, a weight of 0 is no row.
+            A weight of 2 is the row twice, a weight of 0 is no row. Weights that amount to less than one per row, as
+            those of AdaBoost, are shares: they are multiplied until they amount to one per row.
 
         Returns
         -------
@@ -278,7 +313,8 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         "Fit; `make_question`, if there is a target, gives it for the rows that count"
         rows = np.flatnonzero(weights > 0)
         kept = table if len(rows) == len(table) else taken(table, rows)
-        coordinates, counts = KernelCoordinates(self.invariance, self.categorical_features), weights[rows]
+        coordinates = KernelCoordinates(self.invariance, self.categorical_features)
+        counts = at_least_one_per_row(weights[rows])
         Z = coordinates.fit_transform_table(kept, counts)
         check_coordinates(Z[:, (Z != Z[:1]).any(axis=0)])
         kernels = self._kernels(labelled=make_question is not None)
@@ -420,14 +456,17 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X, n_neighbors : as in `kneighbors`
-        mode : {"connectivity", "distance"}, default="connectivity"
-            Ones, or the distances.
+        mode : {"connectivity", "distance", "symmetric"}, default="connectivity"
+            Ones, or the distances. "symmetric", for the training table: an edge that either row names is one, and each
+            row has a stored zero to itself, as UMAP and HDBSCAN expect of "precomputed" distances.
 
         Returns
         -------
         CSR matrix of shape (n_queries, n_samples_fit_)
         """
-        return neighbor_graph(*self.kneighbors(X, n_neighbors), self.n_samples_fit_, mode)
+        if mode != "symmetric": return neighbor_graph(*self.kneighbors(X, n_neighbors), self.n_samples_fit_, mode)
+        if X is not None: raise ValueError("mode='symmetric' is a graph of the training rows: leave X out.")
+        return symmetric_graph(*self.kneighbors(None, n_neighbors))
 
     def radius_neighbors(self, X=None, radius=1.0, return_distance=True, sort_results=False):
         """Find all training rows within a distance of each row of `X`.
@@ -446,11 +485,36 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "geometry_")
         distance, index = self.kneighbors(X, self.geometry_.n_outputs - (X is None))
-        found = [np.flatnonzero(row <= radius) for row in distance]
-        if not sort_results: found = [rows[np.argsort(i[rows], kind="stable")] for rows, i in zip(found, index)]
-        distances, indices = (array_of_arrays([row[near] for row, near in zip(values, found)])
-                              for values in (distance, index))
+        distances, indices = within_radius(distance, index, radius, sort_results)
         return (distances, indices) if return_distance else indices
+
+    def radius_neighbors_graph(self, X=None, radius=1.0, mode="connectivity", sort_results=False):
+        "What `radius_neighbors` finds, as a CSR matrix of ones or distances"
+        return radius_graph(*self.radius_neighbors(X, radius, sort_results=sort_results), self.n_samples_fit_, mode)
+
+    def score(self, X, y=None):
+        """How well neighbours know a row: hide a column, and compare the mean of the neighbours' values with the truth.
+
+        It needs no target and means something on new rows, so that a grid search can choose among parameters.
+
+        Parameters
+        ----------
+        X : table with the columns of the training table
+            Rows that the fit did not see, or the score flatters.
+        y : ignored
+
+        Returns
+        -------
+        float
+            The explained share of the spread, averaged over the columns: 1 is perfect, 0 no better than the mean of
+            all training rows. Numbers are compared by their ranks.
+        """
+        check_is_fitted(self, "geometry_")
+        table = read_query(X, self)
+        if self._table is None:
+            raise ValueError("the training table is not part of a model file, and score compares with it: fit anew.")
+        return float(np.nanmean([explained_share(*values, self.kneighbors(emptied(table, j), return_distance=False))
+                                 for j, values in enumerate(column_values(self.coordinates_, self._table, table))]))
 
     def transform(self, X):
         """Points between which the distances of `kneighbors` are Euclidean; nearly, with fewer `n_components`.
@@ -617,6 +681,15 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
 FINE_TEMPERATURES = np.geomspace(0.5, 60, 40)
 
 
+def importances(estimator) -> np.ndarray:
+    "The share of each column in the average of kernels: those with learned column weights, and those without"
+    check_is_fitted(estimator, "geometry_")
+    equal, weights = np.full(estimator.n_features_in_, 1 / estimator.n_features_in_), estimator.column_weights_
+    if weights is None: return equal
+    learned = sum(record["weight"] for record in estimator._records if record["weighted_columns"])
+    return learned * weights / weights.sum() + (1 - learned) * equal
+
+
 def codes_among(labels: np.ndarray, y: np.ndarray) -> np.ndarray:
     "The place of each class in `y` among the sorted `labels`; some place for one that is none of them"
     return np.minimum(np.searchsorted(labels, y), len(labels) - 1)
@@ -694,7 +767,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Classes.
         sample_weight : array-like of shape (n_samples,) or None
-            A weight of 2 is the row twice, a weight of 0 is no row.
+            A weight of 2 is the row twice, a weight of 0 is no row. Weights that amount to less than one per row, as
+            those of AdaBoost, are shares: they are multiplied until they amount to one per row.
 
         Returns
         -------
@@ -731,6 +805,11 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         right = np.all([piece.argmax(1) == code.numpy() for piece, code in zip(pieces, codes)], axis=0)
         self.loo_score_ = float(np.average(right, weights=weights))
         return self
+
+    @property
+    def feature_importances_(self):
+        "How much each column counts in the average of all kernels; they sum to one"
+        return importances(self)
 
     def _ask(self, y):
         "The question for new rows"
@@ -857,7 +936,8 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Numbers.
         sample_weight : array-like of shape (n_samples,) or None
-            A weight of 2 is the row twice, a weight of 0 is no row.
+            A weight of 2 is the row twice, a weight of 0 is no row. Weights that amount to less than one per row, as
+            those of AdaBoost, are shares: they are multiplied until they amount to one per row.
 
         Returns
         -------
@@ -877,6 +957,11 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         self._y, self._voters = y, self.geometry_.voters(self._targets())
         self.loo_score_ = float(r2_score(self._targets(), self._loo, sample_weight=self.geometry_.weights))
         return self
+
+    @property
+    def feature_importances_(self):
+        "How much each column counts in the average of all kernels; they sum to one"
+        return importances(self)
 
     def _ask(self, y):
         "The question for new rows"

@@ -21,11 +21,12 @@ from .files import (estimator_for, estimator_header, read_model, under_prefix, w
 from .geometry import NetworkGeometry, check_coordinates, in_table_order
 from .network import ACTIVATIONS, OUTPUT_ACTIVATIONS
 from .sampling import sorted_sample
-from .search import check_n_neighbors, neighbor_graph, without_self
+from .search import (check_n_neighbors, neighbor_graph, radius_graph, symmetric_graph, within_radius,
+                                without_self)
 from .solvers import LOSS_EVERY
 from .training import STARTS, Trained, train
 from .votes import (class_codes, class_shares, classes_from_state, classes_state, mean_of, real_targets,
-                               require_target, votes_by_probability)
+                               require_target, target_columns, votes_by)
 
 # %% ../nbs/11_neighbors.ipynb #22cc5384
 _POSITIVE = Interval(Integral, 1, None, closed="left")
@@ -51,8 +52,9 @@ _CONSTRAINTS = {
     "random_state": ["random_state"],
     "verbose": ["verbose"],
     "checkpoint": [str, os.PathLike, None],
+    "n_jobs": [Integral, None],
 }
-_OF_TARGETS = {"weights": [StrOptions({"uniform", "probability"})], "stratify": ["boolean"]}
+_OF_TARGETS = {"weights": [StrOptions({"uniform", "probability", "distance"}), callable], "stratify": ["boolean"]}
 # the parameters that `train` has too
 _OF_TRAINING = ("hidden_layer_sizes", "activation", "output_activation", "solver", "init", "alpha", "n_negatives",
                 "learning_rate_init", "learning_rate_decay", "max_iter", "tol", "n_iter_no_change", "batch_size",
@@ -133,6 +135,8 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
     checkpoint : path or None, default=None
         With `n_negatives`: a file that a long fit writes now and then, and that the same fit resumes from after a
         crash.
+    n_jobs : int or None, default=None
+        Threads that search for neighbours; None: as many as torch uses. It changes no answer.
 
     Attributes
     ----------
@@ -176,7 +180,7 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
                  invariance="scale", solver="auto", init="auto", alpha=0.1, n_visible=None, n_negatives=None,
                  learning_rate_init=None, learning_rate_decay=None, max_iter=None, tol=None, n_iter_no_change=None,
                  batch_size=None, categorical_features="from_dtype", device="auto", random_state=None, verbose=0,
-                 checkpoint=None):
+                 checkpoint=None, n_jobs=None):
         self.n_neighbors = n_neighbors
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -198,6 +202,7 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -242,10 +247,31 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
         remember_fit(self, coordinates, trained, rows, len(Z), Z)
         return self
 
-    def _coordinates_of(self, X):
-        "The rows of the table `X` in the coordinates that the training table defined"
+    @property
+    def effective_metric_(self):
+        "What distances are: -log of a probability, which information theory calls so"
         check_is_fitted(self, "geometry_")
-        return self.coordinates_.transform_table(read_query(X, self))
+        return "self-information"
+
+    def _coordinates_of(self, X):
+        "The rows of the table `X` in the coordinates that the training table defined; None: the training table itself"
+        check_is_fitted(self, "geometry_")
+        if X is not None: return self.coordinates_.transform_table(read_query(X, self))
+        if self._training_coordinates is None:
+            raise ValueError("the training table is not part of a model file: pass it as X.")
+        return self._training_coordinates
+
+    def _nearest(self, X, n_neighbors=None, with_distance=True):
+        "Distances and positions of the nearest outputs; among themselves, training rows leave themselves out"
+        Z = self._coordinates_of(X)
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        k = check_n_neighbors(k, self.geometry_.n_outputs - (X is None))
+        self.geometry_.n_jobs = self.n_jobs
+        distance, position = self.geometry_.nearest(Z, k + (X is None), with_distance)
+        if X is not None: return distance, position
+        own = np.full(len(Z), -1)
+        own[self.geometry_.rows] = np.arange(self.geometry_.n_outputs)
+        return without_self(distance, position, own, k)
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         """Find the training rows that the network takes each row of `X` for.
@@ -264,15 +290,8 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
         indices : ndarray of shape (n_queries, n_neighbors)
             Rows of the training table.
         """
-        check_is_fitted(self, "geometry_")
-        if X is None and self._training_coordinates is None:
-            raise ValueError("the training table is not part of a model file: pass it as X.")
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
-        k = check_n_neighbors(k, self.geometry_.n_outputs - (X is None))
-        Z = self._training_coordinates if X is None else self._coordinates_of(X)
-        distance, position = self.geometry_.nearest(Z, k + (X is None), return_distance)
+        distance, position = self._nearest(X, n_neighbors, return_distance)
         index = self.geometry_.rows[position]
-        if X is None: distance, index = without_self(distance, index, np.arange(len(Z)), k)
         return (distance, index) if return_distance else index
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
@@ -281,14 +300,45 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X, n_neighbors : as in `kneighbors`
-        mode : {"connectivity", "distance"}, default="connectivity"
-            Ones, or the distances.
+        mode : {"connectivity", "distance", "symmetric"}, default="connectivity"
+            Ones, or the distances. "symmetric", for the training table: from each distance of a row that to the output
+            it is most probable for, its own, is taken off, so that it has distance zero to itself; an edge that either
+            row names is one, as long as the longer of the two. HDBSCAN, DBSCAN and UMAP take it as "precomputed".
 
         Returns
         -------
         CSR matrix of shape (n_queries, n_samples_fit_)
         """
-        return neighbor_graph(*self.kneighbors(X, n_neighbors), self.n_samples_fit_, mode)
+        if mode != "symmetric": return neighbor_graph(*self.kneighbors(X, n_neighbors), self.n_samples_fit_, mode)
+        if X is not None: raise ValueError("mode='symmetric' is a graph of the training rows: leave X out.")
+        distance, index = self.kneighbors(None, n_neighbors)
+        smallest, _ = self.geometry_.nearest(self._coordinates_of(None), 1)
+        return symmetric_graph(np.maximum(distance - smallest, 0.0), index)
+
+    def radius_neighbors(self, X=None, radius=1.0, return_distance=True, sort_results=False):
+        """Find all training rows within a distance of each row of `X`.
+
+        Parameters
+        ----------
+        X : as in `kneighbors`
+        radius : float, default=1.0
+            The largest -log of a probability.
+        return_distance, sort_results : bool
+            Give distances too; nearest first.
+
+        Returns
+        -------
+        distances : array of arrays; only if `return_distance`
+        indices : array of arrays
+        """
+        check_is_fitted(self, "geometry_")
+        distance, index = self.kneighbors(X, self.geometry_.n_outputs - (X is None))
+        distances, indices = within_radius(distance, index, radius, sort_results)
+        return (distances, indices) if return_distance else indices
+
+    def radius_neighbors_graph(self, X=None, radius=1.0, mode="connectivity", sort_results=False):
+        "What `radius_neighbors` finds, as a CSR matrix of ones or distances"
+        return radius_graph(*self.radius_neighbors(X, radius, sort_results=sort_results), self.n_samples_fit_, mode)
 
     def identify_proba(self, X):
         """The paper's f(x): how probable it is that a row is each of the visible training samples.
@@ -380,13 +430,12 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
 # %% ../nbs/11_neighbors.ipynb #ee3c3e6a
 def voters(
     estimator,  # fitted, with `n_neighbors` and `weights`
-    X,          # a table of queries
+    X,          # a table of queries; None: the training rows, which have no vote about themselves
 ) -> tuple[np.ndarray, np.ndarray|None]:
     "The positions among the visible samples of each row's neighbours, and their votes; None: one each"
-    Z, geometry = estimator._coordinates_of(X), estimator.geometry_
-    k = check_n_neighbors(estimator.n_neighbors, geometry.n_outputs)
-    distance, position = geometry.nearest(Z, k, with_distance=estimator.weights == "probability")
-    return position, None if distance is None else votes_by_probability(distance)
+    uniform = isinstance(estimator.weights, str) and estimator.weights == "uniform"
+    distance, position = estimator._nearest(X, with_distance=not uniform)
+    return position, votes_by(estimator.weights, distance)
 
 # %% ../nbs/11_neighbors.ipynb #bd6f1600
 class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
@@ -400,8 +449,9 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
     ----------
     n_neighbors : int, default=5
         How many neighbours vote, and how many `kneighbors` finds unless told otherwise.
-    weights : {"uniform", "probability"}, default="uniform"
-        One vote for each neighbour, or as many as the probability that it is the row.
+    weights : {"uniform", "probability", "distance"} or function, default="uniform"
+        One vote for each neighbour; as many as the probability that it is the row; the inverse of the distance, which
+        is -log of that probability; or what a function makes of an array of distances.
     stratify : bool, default=False
         With `n_visible`: draw the visible rows so that they keep the distribution of y.
     hidden_layer_sizes : tuple of int, default=()
@@ -450,6 +500,8 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
     checkpoint : path or None, default=None
         With `n_negatives`: a file that a long fit writes now and then, and that the same fit resumes from after a
         crash.
+    n_jobs : int or None, default=None
+        Threads that search for neighbours; None: as many as torch uses. It changes no answer.
 
     Attributes
     ----------
@@ -494,16 +546,22 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
                  output_activation="softmax", invariance="scale", solver="auto", init="auto", alpha=0.1, n_visible=None,
                  n_negatives=None, learning_rate_init=None, learning_rate_decay=None, max_iter=None, tol=None,
                  n_iter_no_change=None, batch_size=None, categorical_features="from_dtype", device="auto",
-                 random_state=None, verbose=0, checkpoint=None):
+                 random_state=None, verbose=0, checkpoint=None, n_jobs=None):
         super().__init__(
             n_neighbors, hidden_layer_sizes=hidden_layer_sizes, activation=activation,
             output_activation=output_activation, invariance=invariance, solver=solver, init=init, alpha=alpha,
             n_visible=n_visible, n_negatives=n_negatives, learning_rate_init=learning_rate_init,
             learning_rate_decay=learning_rate_decay, max_iter=max_iter, tol=tol, n_iter_no_change=n_iter_no_change,
             batch_size=batch_size, categorical_features=categorical_features, device=device, random_state=random_state,
-            verbose=verbose, checkpoint=checkpoint)
+            verbose=verbose, checkpoint=checkpoint, n_jobs=n_jobs)
         self.weights = weights
         self.stratify = stratify
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        tags.target_tags.multi_output = True
+        return tags
 
     def fit(self, X, y):
         """Learn to recognise each row of `X`, and remember its class.
@@ -512,8 +570,8 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
         ----------
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
             Numbers and categories; missing values are welcome.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            The class of each row, or its classes.
 
         Returns
         -------
@@ -521,26 +579,43 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
         """
         self._validate_params()
         require_target(self, X, y)
-        classes, codes = class_codes(y)
-        self._fit_table(X, codes if self.stratify else None)
-        self.classes_, self._codes = classes, codes[self.visible_indices_]
+        classes, codes = zip(*map(class_codes, target_columns(y)))
+        self._fit_table(X, codes[0] if self.stratify else None)
+        self.classes_ = classes[0] if len(classes) == 1 else list(classes)
+        self._codes = np.stack(codes)[:, self.visible_indices_]
         return self
 
-    def predict_proba(self, X):
-        "The share of the votes for each class, one column for each of `classes_`"
+    def _labels(self): return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+
+    def _shares(self, X):
+        "For each target the share of the votes for each class"
         position, votes = voters(self, X)
-        return class_shares(self._codes[position], votes, len(self.classes_))
+        return [class_shares(codes[position], votes, len(labels)) for labels, codes in zip(self._labels(), self._codes)]
+
+    def predict_proba(self, X):
+        """The share of the votes for each class, one column for each of `classes_`; a list for several targets.
+
+        `X=None` asks, for each training row, the others.
+        """
+        shares = self._shares(X)
+        return shares if isinstance(self.classes_, list) else shares[0]
 
     def predict(self, X):
-        "The class with most votes; the first of `classes_` among equals"
-        winner = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[winner]
+        """The class with most votes; the first of `classes_` among equals.
+
+        `X=None` asks, for each training row, the others.
+        """
+        found = [labels[share.argmax(axis=1)] for labels, share in zip(self._labels(), self._shares(X))]
+        return np.stack(found, axis=1) if isinstance(self.classes_, list) else found[0]
 
     def _target_state(self):
-        return classes_state(self.classes_), {"codes": self._codes}
+        if not isinstance(self.classes_, list): return classes_state(self.classes_), {"codes": self._codes[0]}
+        return {"targets": list(map(classes_state, self.classes_))}, {"codes": self._codes}
 
     def _set_target(self, header, arrays):
-        self.classes_, self._codes = classes_from_state(header), arrays["codes"]
+        several = "targets" in header
+        self.classes_ = list(map(classes_from_state, header["targets"])) if several else classes_from_state(header)
+        self._codes = arrays["codes"] if several else arrays["codes"][None]
 
 # %% ../nbs/11_neighbors.ipynb #b44c5255
 class SelfEncoderRegressor(RegressorMixin, SelfEncoder):
@@ -554,8 +629,9 @@ class SelfEncoderRegressor(RegressorMixin, SelfEncoder):
     ----------
     n_neighbors : int, default=5
         How many neighbours vote, and how many `kneighbors` finds unless told otherwise.
-    weights : {"uniform", "probability"}, default="uniform"
-        One vote for each neighbour, or as many as the probability that it is the row.
+    weights : {"uniform", "probability", "distance"} or function, default="uniform"
+        One vote for each neighbour; as many as the probability that it is the row; the inverse of the distance, which
+        is -log of that probability; or what a function makes of an array of distances.
     stratify : bool, default=False
         With `n_visible`: draw the visible rows so that they keep the distribution of y.
     hidden_layer_sizes : tuple of int, default=()
@@ -604,6 +680,8 @@ class SelfEncoderRegressor(RegressorMixin, SelfEncoder):
     checkpoint : path or None, default=None
         With `n_negatives`: a file that a long fit writes now and then, and that the same fit resumes from after a
         crash.
+    n_jobs : int or None, default=None
+        Threads that search for neighbours; None: as many as torch uses. It changes no answer.
 
     Attributes
     ----------
@@ -646,14 +724,14 @@ class SelfEncoderRegressor(RegressorMixin, SelfEncoder):
                  output_activation="softmax", invariance="scale", solver="auto", init="auto", alpha=0.1, n_visible=None,
                  n_negatives=None, learning_rate_init=None, learning_rate_decay=None, max_iter=None, tol=None,
                  n_iter_no_change=None, batch_size=None, categorical_features="from_dtype", device="auto",
-                 random_state=None, verbose=0, checkpoint=None):
+                 random_state=None, verbose=0, checkpoint=None, n_jobs=None):
         super().__init__(
             n_neighbors, hidden_layer_sizes=hidden_layer_sizes, activation=activation,
             output_activation=output_activation, invariance=invariance, solver=solver, init=init, alpha=alpha,
             n_visible=n_visible, n_negatives=n_negatives, learning_rate_init=learning_rate_init,
             learning_rate_decay=learning_rate_decay, max_iter=max_iter, tol=tol, n_iter_no_change=n_iter_no_change,
             batch_size=batch_size, categorical_features=categorical_features, device=device, random_state=random_state,
-            verbose=verbose, checkpoint=checkpoint)
+            verbose=verbose, checkpoint=checkpoint, n_jobs=n_jobs)
         self.weights = weights
         self.stratify = stratify
 
@@ -684,7 +762,7 @@ class SelfEncoderRegressor(RegressorMixin, SelfEncoder):
         return self
 
     def predict(self, X):
-        "The mean of the neighbours' targets, weighted by their votes"
+        "The mean of the neighbours' targets, weighted by their votes; `X=None` asks, for each training row, the others"
         position, votes = voters(self, X)
         return mean_of(self._targets[position], votes)
 
@@ -752,6 +830,8 @@ class SelfEncoderGraph(SelfEncoder):
     checkpoint : path or None, default=None
         With `n_negatives`: a file that a long fit writes now and then, and that the same fit resumes from after a
         crash.
+    n_jobs : int or None, default=None
+        Threads that search for neighbours; None: as many as torch uses. It changes no answer.
 
     Attributes
     ----------
