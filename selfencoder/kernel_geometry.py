@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
-from joblib import effective_n_jobs
 from scipy.linalg import block_diag
 
 from .kernel import EVEN, Changes, Cholesky, Spectrum, distances, exact_rows, unexplained
-from .search import ROWS, best_columns, map_rows, on_threads
+from .search import ROWS, best_columns, map_rows, on_threads, threads_for
 from .solvers import one_thread
 from .views import METRICS, View
 
@@ -110,14 +109,10 @@ class KernelGeometry:
 
     def _over(self, Z, function) -> np.ndarray:
         "`function` of the coordinates, in blocks that do not depend on which rows come together"
-        Z, before = torch.as_tensor(Z, dtype=torch.float64), torch.get_num_threads()
-        threads = before if self.n_jobs is None else effective_n_jobs(self.n_jobs)
-        share = max(-(-len(Z) // (ROWS * threads)), 1) * ROWS   # whole blocks for each thread
-        try:
-            torch.set_num_threads(threads)
+        Z = torch.as_tensor(Z, dtype=torch.float64)
+        with threads_for(self.n_jobs):
+            share = max(-(-len(Z) // (ROWS * torch.get_num_threads())), 1) * ROWS   # whole blocks for each thread
             return torch.cat(on_threads(lambda rows: map_rows(function, rows), Z.split(share))).cpu().numpy()
-        finally:
-            torch.set_num_threads(before)
 
     def _over_kernels(self, Z, training, function) -> np.ndarray:
         "`function` of the similarities to the `training` rows, a list with one block for each part"

@@ -6,11 +6,10 @@
 __all__ = ['PARAMETERS', 'ATTRIBUTES', 'LABELLED_ATTRIBUTES', 'FINE_TEMPERATURES', 'PUBLIC', 'kernel_memory',
            'check_kernel_memory', 'fit_unlabelled', 'fit_labelled', 'kernel_device', 'weights_of',
            'at_least_one_per_row', 'taken', 'stacked', 'row_positions', 'emptied', 'column_values', 'explained_share',
-           'documented', 'KernelSelfEncoder', 'importances', 'codes_among', 'class_question', 'softmax',
+           'KernelSelfEncoder', 'importances', 'codes_among', 'class_question', 'softmax',
            'KernelSelfEncoderClassifier', 'votes_state', 'adopt_votes', 'KernelSelfEncoderRegressor']
 
 # %% ../nbs/12_kernel_neighbors.ipynb #19a5d6b6
-import inspect
 from numbers import Integral, Real
 
 import numpy as np
@@ -30,6 +29,7 @@ from .files import estimator_for, estimator_header, read_model, under_prefix, wi
 from .geometry import check_coordinates
 from .kernel import PENALTIES, Cholesky, log_losses
 from .kernel_geometry import KernelGeometry
+from .neighbors import documented
 from .search import (check_n_neighbors, neighbor_graph, radius_graph, symmetric_graph, within_radius,
                                 without_self)
 from .solvers import one_thread
@@ -167,14 +167,6 @@ _CONSTRAINTS = {
     "random_state": ["random_state"],
     "verbose": ["verbose"],
 }
-
-
-def documented(**slots):
-    "Fill the named slots of a class's docstring; works whether or not Python has stripped its indentation"
-    def fill(cls):
-        cls.__doc__ = inspect.cleandoc(cls.__doc__).format(**slots)
-        return cls
-    return fill
 
 
 PARAMETERS = """
