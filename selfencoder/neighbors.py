@@ -27,8 +27,8 @@ from .search import (check_n_neighbors, neighbor_graph, radius_graph, symmetric_
                                 without_self)
 from .solvers import LOSS_EVERY
 from .training import STARTS, Trained, train
-from .votes import (class_codes, class_shares, classes_from_state, classes_state, mean_of, real_targets,
-                               require_target, target_columns, votes_by)
+from .votes import (class_codes, class_shares, classes_from_state, classes_state, is_uniform, mean_of,
+                               real_targets, require_target, target_columns, votes_by)
 
 # %% ../nbs/11_neighbors.ipynb #22cc5384
 _POSITIVE = Interval(Integral, 1, None, closed="left")
@@ -56,7 +56,7 @@ _CONSTRAINTS = {
     "checkpoint": [str, os.PathLike, None],
     "n_jobs": [Integral, None],
 }
-_OF_TARGETS = {"weights": [StrOptions({"uniform", "probability", "distance"}), callable], "stratify": ["boolean"]}
+_OF_TARGETS = {"weights": [StrOptions({"uniform", "probability", "distance"}), callable, None], "stratify": ["boolean"]}
 # the parameters that `train` has too
 _OF_TRAINING = ("hidden_layer_sizes", "activation", "output_activation", "solver", "init", "alpha", "n_negatives",
                 "learning_rate_init", "learning_rate_decay", "max_iter", "tol", "n_iter_no_change", "batch_size",
@@ -459,8 +459,7 @@ def voters(
     X,          # a table of queries; None: the training rows, which have no vote about themselves
 ) -> tuple[np.ndarray, np.ndarray|None]:
     "The positions among the visible samples of each row's neighbours, and their votes; None: one each"
-    uniform = isinstance(estimator.weights, str) and estimator.weights == "uniform"
-    distance, position = estimator._nearest(X, with_distance=not uniform)
+    distance, position = estimator._nearest(X, with_distance=not is_uniform(estimator.weights))
     return position, votes_by(estimator.weights, distance)
 
 # %% ../nbs/11_neighbors.ipynb #bd6f1600

@@ -101,11 +101,11 @@ def symmetric_graph(
 def within_radius(
     distance: np.ndarray,        # (queries, n), increasing along each row
     index: np.ndarray,           # (queries, n)
-    radius: float,
+    radius,                      # a number, or one for each query
     sort_results: bool = False,  # nearest first; else in the order of the table
 ) -> tuple[np.ndarray, np.ndarray]:
     "Distances and indices of the neighbours that are not farther than `radius`: two arrays of arrays"
-    found = [np.flatnonzero(row <= radius) for row in distance]
+    found = [np.flatnonzero(near) for near in distance <= np.reshape(radius, (-1, 1))]
     if not sort_results: found = [near[np.argsort(i[near], kind="stable")] for near, i in zip(found, index)]
     return tuple(array_of_arrays([row[near] for row, near in zip(values, found)]) for values in (distance, index))
 
