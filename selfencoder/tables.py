@@ -212,7 +212,7 @@ def _training_columns(table, decimal, path):
     for name in table:
         texts = table[name].dropna()
         values = column_values(texts, decimal)
-        if values.dtype == bool and len(values) < len(table): values = values.astype(float)   # NaN is no truth value
+        if values.dtype == bool and len(values) < len(table): values = values.astype(object)   # no third value
         numbers = numbers_in(texts, decimal) if values is texts and len(texts) else None
         if numbers is not None and numbers.notna().mean() >= 0.9:
             line = numbers.index[numbers.isna()][0]
