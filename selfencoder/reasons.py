@@ -69,12 +69,12 @@ def exponent_shares(coordinates, part, x: np.ndarray, rows: np.ndarray) -> np.nd
     squares = by_column(difference[:, own] ** 2, sources[own])
     if not own.all():
         u, M = difference[:, ~own], coordinates.parts_["white"].matrix   # u = M' delta
-        squares += by_column((u @ np.linalg.pinv(M)) * (u @ M.T), whitened_sources(coordinates))
-    total = (difference**2).sum(axis=1, keepdims=True)
-    # what the rounding of nearly collinear columns left over
-    squares *= total / np.where(total > 0, squares.sum(axis=1, keepdims=True), 1.0)
-    if METRICS[part.kernel] == "L2": squares /= np.sqrt(np.where(total > 0, total, 1.0))
-    return squares / part.width
+        white = by_column((u @ np.linalg.pinv(M)) * (u @ M.T), whitened_sources(coordinates))
+        total, found = (u**2).sum(axis=1, keepdims=True), white.sum(axis=1, keepdims=True)
+        squares += white * (total / np.where(found > 0, found, 1.0))   # what rounding added is taken off
+    if METRICS[part.kernel] == "squared L2": return squares / part.width
+    length = np.linalg.norm(difference, axis=1, keepdims=True)
+    return squares / np.where(length > 0, length, 1.0) / part.width
 
 
 def column_shares(
