@@ -21,6 +21,7 @@ import pandas as pd
 # %% ../nbs/05a_tables.ipynb #020e12dd
 def file_bytes(path) -> bytes:
     "The content of a file, unpacked, or of standard input if `path` is '-'"
+    if str(path) == "-" and sys.stdin is None: raise ValueError("standard input is closed: name a file instead of -")
     try:
         if str(path) == "-":
             data = sys.stdin.buffer.read()
@@ -308,7 +309,7 @@ def rows_from_file(
     table, is_text = _content(path, encoding, delimiter)
     absent = [name for name in holds_numbers if name not in table]
     if absent:
-        some = ", ".join(absent[:5]) + (", ..." if len(absent) > 5 else "")
+        some = ", ".join(absent[:5]) + f" and {len(absent) - 5} more" * (len(absent) > 5)
         raise ValueError(f"{str(path)!r} lacks the column{'s' * (len(absent) > 1)} {some}")
     if not is_text: return table[list(holds_numbers)]
     numbers = table[[name for name, numeric in holds_numbers.items() if numeric]]
