@@ -51,7 +51,8 @@ def _holes_for_masks(X):
 
 def _check_names(names):
     twice = pd.Index(names)[pd.Index(names).duplicated()]
-    if len(twice): raise ValueError(f"Column {twice[0]!r} is there more than once: give every column a name of its own.")
+    if len(twice):
+        raise ValueError(f"Column {twice[0]!r} is there more than once: give every column a name of its own.")
 
 # %% ../nbs/01_coordinates.ipynb #96a5c646
 def read_table(
@@ -168,7 +169,8 @@ def _moment(value):
         try: moment = np.datetime64(found[1], "us")
         except ValueError: return None   # such as the 30th of February
         zone = (found[2] or "Z").replace(":", "").replace("Z", "+0000")
-        return (moment - np.datetime64(0, "us")) / _DAY - int(zone[0] + "1") * (int(zone[1:3]) / 24 + int(zone[3:]) / 1440)
+        east = int(zone[0] + "1") * (int(zone[1:3]) / 24 + int(zone[3:]) / 1440)
+        return (moment - np.datetime64(0, "us")) / _DAY - east
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
     if not isinstance(value, (datetime.date, np.datetime64)): return None
@@ -222,8 +224,8 @@ def as_days(
         day = _TIMES[kind](column.iloc[i])
         if day is None:
             held, such = ("dates", "2026-11-16T21:30") if kind == "time" else ("durations", "P1DT12H")
-            _refuse(name, repr(column.iloc[i]), f"it held {held} in the training table, so pass {held}, or text such as "
-                    f"{such!r}")
+            _refuse(name, repr(column.iloc[i]), f"it held {held} in the training table, so pass {held}, or text such "
+                    f"as {such!r}")
         days[i] = day
     return days
 

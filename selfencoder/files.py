@@ -102,6 +102,9 @@ def write_model(path, header: dict, arrays: dict):
     write_atomically(path, save(arrays, metadata={FORMAT: json.dumps(said, sort_keys=True)}))
 
 # %% ../nbs/05_files.ipynb #c18de5e7
+_DTYPES = {"BOOL", "F16", "F32", "F64", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"}   # numpy has these
+
+
 def read_model(path) -> tuple[dict, dict]:
     "The header and the arrays of a file that `write_model` wrote, or one clear sentence"
     from safetensors import SafetensorError, safe_open
@@ -110,6 +113,8 @@ def read_model(path) -> tuple[dict, dict]:
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
+            strange = {file.get_slice(name).get_dtype() for name in file.keys()} - _DTYPES
+            if strange: raise ValueError(f"{str(path)!r} holds numbers of type {min(strange)}, which no model has.")
             arrays = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
         raise ValueError(f"{str(path)!r} is cut off or is not a model file ({error}).") from None
@@ -123,8 +128,8 @@ def _checked_header(path, metadata, arrays):
     try:
         said = json.loads(metadata[FORMAT])
         version, header = said["format_version"], said["header"]
-        intact = version > FORMAT_VERSION or said["sha256"] == checksum(header, arrays)
-    except (KeyError, TypeError, ValueError):
+        intact = version > FORMAT_VERSION or version == 1 and said["sha256"] == checksum(header, arrays)
+    except (KeyError, TypeError, ValueError, RecursionError):
         intact = False
     if not intact:
         raise ValueError(f"{str(path)!r} was changed after it was saved: its checksum does not match, save the model "
@@ -187,17 +192,25 @@ def estimator_for(
     path,          # for the errors
 ):
     "A new estimator with the parameters of the file, of the class that opens it; or one clear sentence"
-    saved, parameters = header["estimator"], header["parameters"]
+    saved, parameters = header.get("estimator"), header.get("parameters")
+    if not isinstance(saved, str) or not isinstance(parameters, dict):
+        raise ValueError(f"{str(path)!r} is no model: it may be a checkpoint, which the `checkpoint` of a fit opens.")
     public, own = {kind.__name__: kind for kind in kinds}.get(saved), _kind(cls, kinds)
     if public is not None and issubclass(public, cls):
         opens = public
     elif public is own or saved == cls.__name__ and header.get("kind", own.__name__) == own.__name__:
         opens = cls
     else:
-        raise ValueError(f"{str(path)!r} holds a {saved}: open it with {saved}.load.")
+        raise ValueError(f"{str(path)!r} holds a {saved}: {_open_with(saved, cls)}.")
     unknown = sorted(set(parameters) - set(opens().get_params(deep=False)))
     if unknown:
         some = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
         raise ValueError(f"{str(path)!r} was saved with parameters that {opens.__name__} does not have ({some}): "
-                         f"open it with {saved}.load.")
+                         f"{_open_with(saved, opens)}.")
     return opens(**parameters)
+
+
+def _open_with(saved, cls):
+    "What to do with a file of the class `saved` that `cls` cannot open"
+    if saved != cls.__name__: return f"open it with {saved}.load"
+    return f"open it with the {saved} that saved it, which is not this one"

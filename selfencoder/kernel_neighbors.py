@@ -24,6 +24,7 @@ from sklearn.utils.validation import (_check_sample_weight, check_array, check_c
 
 from .choice import (BANDWIDTHS, FEWEST_ROWS, UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY, Question, average,
                                 kernel_part, relevant_candidates, try_kernel)
+from .content import check_kernel_model, content_of
 from .coordinates import adopt_columns, read_query, read_table
 from .files import estimator_for, estimator_header, read_model, under_prefix, with_prefix, write_model
 from .geometry import check_coordinates
@@ -595,6 +596,15 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         "Read an estimator that `save` wrote"
         header, arrays = read_model(path)
         self = estimator_for(cls, PUBLIC, header, path)
+        with content_of(path):
+            check_kernel_model(header, arrays)
+            self._validate_params()
+        kernel_device(self.device)   # may not be there: no fault of the file
+        with content_of(path): self._adopt(header, arrays)
+        return self
+
+    def _adopt(self, header, arrays):
+        "Take over what `save` wrote"
         self.coordinates_ = KernelCoordinates.from_state(header["coordinates"], under_prefix("coordinates.", arrays))
         adopt_columns(self, self.coordinates_)
         self.geometry_ = KernelGeometry.from_state(header["geometry"], under_prefix("geometry.", arrays),
@@ -604,7 +614,6 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         self._rows, self._weights = arrays["rows"], arrays["sample_weights"]
         self._table = self._y = None
         self._set_target(header, arrays)
-        return self
 
     def _target_state(self):
         "What a file holds about the target: a dict for JSON and one of arrays; there is none"

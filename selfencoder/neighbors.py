@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .content import check_network_model, content_of
 from .coordinates import TableCoordinates, adopt_columns, read_query, read_table
 from .files import (estimator_for, estimator_header, read_model, under_prefix, with_prefix,
                                write_model)
@@ -23,7 +24,7 @@ from .network import ACTIVATIONS, OUTPUT_ACTIVATIONS
 from .sampling import sorted_sample
 from .search import check_n_neighbors, neighbor_graph, without_self
 from .solvers import LOSS_EVERY
-from .training import STARTS, Trained, train
+from .training import STARTS, Trained, choose_device, train
 from .votes import (class_codes, class_shares, classes_from_state, classes_state, mean_of, real_targets,
                                require_target, votes_by_probability)
 
@@ -359,7 +360,16 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
         "Read an estimator that `save` wrote, this release's or one of version 0.1"
         header, arrays = read_model(path)
         self = estimator_for(cls, PUBLIC, header, path)
-        self.hidden_layer_sizes = tuple(self.hidden_layer_sizes)   # JSON has no tuples
+        with content_of(path):
+            check_network_model(header, arrays)
+            self.hidden_layer_sizes = tuple(self.hidden_layer_sizes)   # JSON has no tuples
+            self._validate_params()
+        choose_device(self.device)   # may not be there: no fault of the file
+        with content_of(path): self._adopt(header, arrays)
+        return self
+
+    def _adopt(self, header, arrays):
+        "Take over what `save` wrote"
         self.coordinates_ = TableCoordinates.from_state(header["coordinates"], under_prefix("coordinates.", arrays))
         adopt_columns(self, self.coordinates_)
         # version 0.1 left what the geometry says about itself to the parameters
@@ -368,7 +378,6 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
         self.loss_curve_, self.loss_epochs_ = arrays["loss_curve"].tolist(), _loss_epochs(header, arrays)
         self._training_coordinates = None
         self._set_target(header, arrays)
-        return self
 
     def _target_state(self):
         "What a file holds about the target: a dict for JSON and one of arrays; a self-encoder has none"

@@ -30,8 +30,8 @@ def positions(
     name="x0",      # how to call the column in an error
 ) -> np.ndarray:
     "For each value its place among `levels`, NaN if it is none of them"
-    plain = pd.Series([None if hole else plain_level(value) for value, hole in zip(column, pd.isna(column))], dtype=object)
-    place = Levels(levels, name).codes(plain)
+    plain = [None if hole else plain_level(value) for value, hole in zip(column, pd.isna(column))]
+    place = Levels(levels, name).codes(pd.Series(plain, dtype=object))
     return np.where(place < 0, np.nan, place)
 
 # %% ../nbs/01a_views.ipynb #72d6fc68
