@@ -485,7 +485,7 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,) or None
         refresh : bool, default=False
             True makes coordinates, widths and all choices anew as well: the same as a fit with these rows.
-            False leaves `kernels_`, `loo_score_` and the temperature as they were.
+            False leaves `kernels_` and the temperature as they were.
 
         Returns
         -------
@@ -737,9 +737,15 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         losses = [log_losses(torch.as_tensor(piece), code, FINE_TEMPERATURES) @ share
                   for piece, code in zip(pieces, codes)]
         self.temperature_ = np.array([FINE_TEMPERATURES[int(loss.argmin())] for loss in losses])
-        right = np.all([piece.argmax(1) == code.numpy() for piece, code in zip(pieces, codes)], axis=0)
-        self.loo_score_ = float(np.average(right, weights=weights))
         return self
+
+    @property
+    def loo_score_(self):
+        "Share of the training rows that leave-one-out gets right, of those that are there now"
+        check_is_fitted(self, "geometry_")
+        pieces, codes = self._pieces(self._leave_one_out()), [code.cpu().numpy() for code in self._question.codes]
+        right = np.all([piece.argmax(1) == code for piece, code in zip(pieces, codes)], axis=0)
+        return float(np.average(right, weights=self._weights[self._rows]))
 
     def _ask(self, y):
         "The question for new rows"
@@ -802,7 +808,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         values = [each[code] for each, code in zip(labels, arrays["codes"])]
         self._y = np.stack(values, axis=1) if header["several"] else values[0]
         self._question = class_question(self._y, labels, "cpu").of(self._rows)
-        self.loo_score_, self.temperature_ = header["loo_score"], arrays["temperature"]
+        self.temperature_ = arrays["temperature"]
         adopt_votes(self, arrays)
 
 # %% ../nbs/12_kernel_neighbors.ipynb #3eb0cf01
@@ -884,8 +890,13 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
             raise ValueError("y holds values beyond 1e150, whose squares overflow: give it in a larger unit.")
         self._fit_table(table, weights, lambda rows, device: Question.of_numbers(y.reshape(len(y), -1)[rows], device))
         self._y, self._voters = y, self.geometry_.voters(self._targets())
-        self.loo_score_ = float(r2_score(self._targets(), self._loo, sample_weight=self.geometry_.weights))
         return self
+
+    @property
+    def loo_score_(self):
+        "R^2 of the leave-one-out answers, for the rows that are there now"
+        check_is_fitted(self, "geometry_")
+        return float(r2_score(self._targets(), self._leave_one_out(), sample_weight=self._weights[self._rows]))
 
     def _ask(self, y):
         "The question for new rows"
@@ -914,7 +925,7 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         return {"loo_score": self.loo_score_}, {"targets": self._y} | votes_state(self)
 
     def _set_target(self, header, arrays):
-        self._y, self.loo_score_ = arrays["targets"], header["loo_score"]
+        self._y = arrays["targets"]
         self._question = Question.of_numbers(self._y.reshape(len(self._y), -1)[self._rows])
         adopt_votes(self, arrays)
 
