@@ -23,7 +23,8 @@ LONGEST_SQUARE = 2.0**11   # |x|^2 + |y|^2 - 2x'y is then below 2^13, and so is 
 
 
 def exact_rows(A: torch.Tensor) -> torch.Tensor:
-    "For each row, whether its products with other such rows are exact: multiples of `GRID`, and not too long"
+    "For each row, whether its products with other such rows are exact: doubles, multiples of `GRID`, not too long"
+    if A.dtype != torch.float64: return torch.zeros(len(A), dtype=torch.bool, device=A.device)
     return (A.square().sum(1) < LONGEST_SQUARE) & (A == (A / GRID).round_().mul_(GRID)).all(1)
 
 
