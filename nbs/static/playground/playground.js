@@ -47,7 +47,7 @@
 
   function options() {
     const [nothing, units] = form.invariance;   // a kernel takes raw numbers for no one's units: that is not on offer
-    nothing.disabled = form.output.value === "kernel";
+    nothing.disabled = selfEncoder.isKernel(form.output.value);
     if (nothing.disabled && nothing.checked) units.checked = true;
     return { invariance: form.invariance.value, output: form.output.value, alpha: ALPHAS[form.penalty.value] };
   }
@@ -164,7 +164,7 @@
     }));
     const signed = weight => `${weight < 0 ? "−" : "+"}${Math.abs(weight).toFixed(2)}`;
     $("weights").textContent = `Weights at ${cursor ? "the cursor" : letter(selected)}: ` +
-      `${f.map((weight, i) => `${letter(i)} ${signed(weight)}`).join(", ")}. They sum to one; dashed ones are negative.`;
+      `${f.map((weight, i) => `${letter(i)} ${signed(weight)}`).join(", ")}. They sum to one; dashed: negative.`;
   }
 
   // ---- words ----------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@
     $("neighbors").textContent = `Neighbours of ${letter(selected)}, nearest first. ` +
       `Euclidean: ${list(view.functions[0])}. Self-encoder: ${list(view.functions[1])}.`;
     const { steps, loss } = view.trained, method = form.output.value === "sigmoid" ? "Newton" : "L-BFGS";
-    $("training").textContent = (form.output.value === "kernel" ? "Solved just now, in closed form." :
+    $("training").textContent = (selfEncoder.isKernel(form.output.value) ? "Solved just now, in closed form." :
       `Trained just now: ${steps} steps of ${method}, loss ${loss.toFixed(2)}.`) +
       (lost ? ` The network takes ${lost} of the ${points.length} points for another (dashed).` : "");
     $("words").setAttribute("aria-busy", coarse);   // a screen reader waits until the hand rests

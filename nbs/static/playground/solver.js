@@ -1,6 +1,6 @@
 // The self-encoder without hidden layer for a few points of the plane: the same model, objective and optimum as
 // SelfEncoder(invariance=..., output_activation=..., alpha=...) in Python; and the kernel self-encoder, as
-// KernelSelfEncoder(invariance=..., alpha=...) in Python. Tested against both on fixed cases.
+// KernelSelfEncoder(kernel=..., invariance=..., alpha=...) in Python. Tested against both on fixed cases.
 // A classic script, because a page opened from disk may not load modules; node finds it as a module all the same.
 "use strict";
 const selfEncoder = (() => {
@@ -149,24 +149,25 @@ const selfEncoder = (() => {
   // ---- the kernel self-encoder: similarities, and one system of equations ---------------------------------------
 
   // What the kernel compares, and how. "affine": whitened columns, Euclidean. "scale": clipped standard scores and
-  // ranks of each column, as a sum of absolute differences.
-  function kernelView(points, invariance) {
-    const map = coordinates(points, invariance), n = points.length;
-    const euclidean = (a, b) => Math.sqrt(a.reduce((total, v, k) => total + (v - b[k]) ** 2, 0));
-    if (invariance === "affine") return { place: p => apply(map, p), distance: euclidean };
+  // ranks of each column, as a sum of absolute differences. Gaussian: squared distances, and no ranks.
+  function kernelView(points, invariance, gaussian) {
+    const map = coordinates(points, invariance), n = points.length, clipped = v => Math.max(-3, Math.min(3, v));
+    const squared = (a, b) => a.reduce((total, v, k) => total + (v - b[k]) ** 2, 0);
+    const distance = gaussian ? squared : (a, b) => Math.sqrt(squared(a, b));
+    if (invariance === "affine") return { place: p => apply(map, p), distance };
+    if (gaussian) return { place: p => apply(map, p).map(clipped), distance };
     const columns = map.matrix.map(row => row[0] ? 0 : 1);
     // the share of points below a value less the share above, ties counted half
     const centred = (j, v) => sum(points.map(p => (p[j] < v) + (p[j] <= v))) / (2 * n) - 0.5;
     const factors = columns.map(j => 1 / Math.sqrt(mean(points.map(p => centred(j, p[j]) ** 2))));
-    const clipped = v => Math.max(-3, Math.min(3, v));
     const place = p => [...apply(map, p).map(clipped), ...columns.map((j, k) => centred(j, p[j]) * factors[k])];
     return { place, distance: (a, b) => sum(a.map((v, k) => Math.abs(v - b[k]))) };
   }
 
   // The outputs f(x) = 1/n + P (k(x) - mean), and for each point the function that ranks as the distance d does:
   // h(x, x_i) - h(x_i, x_i) / 2, where d^2 = h(x, x) + h(y, y) - 2 h(x, y). Both are linear in the similarities.
-  function kernel(points, { invariance = "affine", alpha = 0.1, bandwidth = 0.5 } = {}) {
-    const { place, distance } = kernelView(points, invariance), Z = points.map(place), n = points.length;
+  function kernel(points, { invariance = "affine", alpha = 0.1, bandwidth = 0.5, gaussian = false } = {}) {
+    const { place, distance } = kernelView(points, invariance, gaussian), Z = points.map(place), n = points.length;
     const pairs = Z.flatMap((a, i) => Z.slice(i + 1).map(b => distance(a, b))).sort((a, b) => a - b);
     const middle = (pairs[pairs.length - 1 >> 1] + pairs[pairs.length >> 1]) / 2;
     const width = bandwidth * (middle || pairs.at(-1) || 1);
@@ -186,15 +187,18 @@ const selfEncoder = (() => {
       return scores;
     });
     functions.features = (x, y) => [...similarities(place([x, y])), 1];
-    return { functions, weights: ([x, y]) => { const k = functions.features(x, y); return outputs.map(o => dot(o, k)); } };
+    const weights = ([x, y]) => { const k = functions.features(x, y); return outputs.map(output => dot(output, k)); };
+    return { functions, weights };
   }
 
   // ---- the model ------------------------------------------------------------------------------------------------
 
+  const isKernel = output => ["kernel", "gaussian"].includes(output);
+
   // Trains on points [[x, y], ...]. Returns one function [w_x, w_y, b] of the plane for each point, its logit, with
   // the number of steps and the mean loss. alpha counts per coordinate, as in Python.
   function train(points, { invariance = "affine", output = "sigmoid", alpha = 0.03 } = {}) {
-    if (output === "kernel") return kernel(points, { invariance, alpha });
+    if (isKernel(output)) return kernel(points, { invariance, alpha, gaussian: output === "gaussian" });
     const map = coordinates(points, invariance), X = points.map(p => [...apply(map, p), 1]), k = X[0].length;
     const penalty = alpha * (k - 1), n = points.length;
     let thetas, steps, value;
@@ -254,6 +258,6 @@ const selfEncoder = (() => {
     return groups.map(group => group.sort((i, j) => i - j));
   }
 
-  return { train, kernel, euclidean, values, nearest, ranking };
+  return { train, isKernel, euclidean, values, nearest, ranking };
 })();
 if (typeof module !== "undefined") module.exports = selfEncoder;
