@@ -257,7 +257,7 @@ def fitted(table, target, args):
         if values.dtype.kind == "f": values = values.astype(str)   # a number with a fraction is no label
     else:
         note(f"{args.target!r} is taken as a number (--classes: as classes)")
-    if not known.all(): note(f"{int((~known).sum()):,} rows have no {args.target!r} and are left out")
+    if not known.all(): note(f"rows without {args.target!r} are left out: {int((~known).sum()):,} of {len(known):,}")
     y = values.reindex(table.index, fill_value=values.iloc[0])
     model = (KernelSelfEncoderClassifier if classes else KernelSelfEncoderRegressor)(random_state=args.seed)
     return model.fit(table, y.to_numpy(), sample_weight=None if known.all() else known.to_numpy(dtype=float))
@@ -522,7 +522,6 @@ def reproduce(args):
     option("--quick", action="store_true", help="small sizes only: about a minute"),
     option("--rows", action="store_true", help="many rows, next to other searches, instead of the solvers"),
     option("--kernel", action="store_true", help="the kernel self-encoder, next to forests, instead of the solvers"),
-    option("--reasons", action="store_true", help="doubts, intervals, novelty and holes, instead of the solvers"),
     option("--only", nargs="+", metavar="NAME", help="only these comparisons"),
     option("--out", default="results/benchmarks", metavar="FOLDER",
            help="where the measurements are kept, as JSON files (default: results/benchmarks)"))
@@ -538,9 +537,6 @@ def bench(args):
     if args.rows: from selfencoder.paper.benchmarks_rows import ROW_COMPARISONS as comparisons, case_table as table
     if args.kernel:
         from selfencoder.paper.benchmarks_kernel import KERNEL_COMPARISONS as comparisons, cases_as_table as table
-    if args.reasons:
-        from selfencoder.paper.benchmarks_kernel import cases_as_table as table
-        from selfencoder.paper.benchmarks_reasons import REASON_COMPARISONS as comparisons
     only = check_names(args.only, list(comparisons), "comparison")
     Store(args.out).check_writable()   # now, not after the measurement
     run_comparisons({name: comparisons[name] for name in only}, table, args.out, args.quick, " ".join(args.typed))
