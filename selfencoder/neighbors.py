@@ -552,7 +552,7 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
 
     def _shares(self, X):
         "For each target the share of the votes for each class"
-        position, votes = voters(self, X)
+        position, votes = voters(self, X)   # raises if there was no fit
         return [class_shares(codes[position], votes, len(labels)) for labels, codes in zip(self._labels(), self._codes)]
 
     def predict_proba(self, X):
@@ -568,7 +568,8 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
 
         `X=None` asks, for each training row, the others.
         """
-        found = [labels[share.argmax(axis=1)] for labels, share in zip(self._labels(), self._shares(X))]
+        shares = self._shares(X)
+        found = [labels[share.argmax(axis=1)] for labels, share in zip(self._labels(), shares)]
         return np.stack(found, axis=1) if isinstance(self.classes_, list) else found[0]
 
     def _target_state(self):
