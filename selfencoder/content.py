@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LARGEST', 'LARGEST_WEIGHT', 'content_of', 'require', 'check_arrays', 'check_range', 'check_increasing',
            'check_fields', 'list_of', 'check_coordinates_of_network', 'check_coordinates_of_kernel', 'check_classes',
-           'check_targets', 'check_network_model', 'check_kernel_model']
+           'check_codes', 'check_targets', 'check_network_model', 'check_kernel_model']
 
 # %% ../nbs/05a_content.ipynb #a58980b1
 from contextlib import contextmanager
@@ -190,6 +190,14 @@ def check_classes(said: dict):
             "the classes are not in order")
 
 
+def check_codes(classes: list, codes: np.ndarray):
+    "Check the classes of each target, and the codes that stand for them"
+    require(len(classes) == len(codes), "classes and codes belong together")
+    for said, code in zip(classes, codes):
+        check_classes(said)
+        check_range("codes", code, 0, len(said["classes"]))
+
+
 def check_targets(targets: np.ndarray, n_rows: int):
     "Check the numbers of a target, or of several"
     require(targets.ndim in (1, 2), "targets are no column")
@@ -203,7 +211,7 @@ _SOLVERS = {"adam", "lbfgs", "newton", "sampled"}
 
 def check_network_model(header: dict, arrays: dict):
     "Raise unless a file says what a model of the paper's family says"
-    target = {"classes_or_none": list, "classes_dtype_or_none": str}
+    target = {"classes_or_none": list, "classes_dtype_or_none": str, "targets_or_none": list_of(dict)}
     check_fields("the file", header, **_ESTIMATOR, coordinates=dict, geometry_or_none=dict, n_iter=int, solver=_SOLVERS,
                  n_samples_fit=int, **target)
     if "geometry" in header:
@@ -217,7 +225,8 @@ def check_network_model(header: dict, arrays: dict):
     for layer, (a, b) in enumerate(zip(letters, letters[1:])):
         expected |= {f"network.hidden.{layer}.weight": f"f {b} {a}", f"network.hidden.{layer}.bias": f"f {b}"}
     sizes, n_samples = {"d": width}, header["n_samples_fit"]
-    for name, line in {"loss_epochs": "i l", "codes": "i n"}.items():
+    several = "targets" in header
+    for name, line in {"loss_epochs": "i l", "codes": "i t n" if several else "i n"}.items():
         if name in rest: expected[name] = line
     targets = rest.pop("targets", None)
     check_arrays(rest, expected, sizes)
@@ -227,70 +236,115 @@ def check_network_model(header: dict, arrays: dict):
         if name.startswith("network."): check_range(name, np.abs(rest[name]), 0, LARGEST_WEIGHT)
     if "loss_epochs" in rest: check_range("loss_epochs", rest["loss_epochs"], 0, header["n_iter"] + 1)
     if targets is not None: check_targets(targets, sizes["n"])
-    together = {"codes" in rest, "classes" in header, "classes_dtype" in header}
-    require(len(together) == 1, "classes and codes belong together")
-    if "codes" in rest:
-        check_classes({name: header[name] for name in ("classes", "classes_dtype")})
-        check_range("codes", rest["codes"], 0, len(header["classes"]))
+    together = {"codes" in rest, several or "classes" in header, several or "classes_dtype" in header}
+    require(len(together) == 1 and not (several and "classes" in header), "classes and codes belong together")
+    if "codes" not in rest: return
+    classes = header["targets"] if several else [{name: header[name] for name in ("classes", "classes_dtype")}]
+    check_codes(classes, rest["codes"] if several else rest["codes"][None])
 
 # %% ../nbs/05a_content.ipynb #0d511455
-_RECORD = {"kernel": str, "bandwidth_or_none": float, "weighted_columns_or_none": bool, "penalty": float,
-           "loss_or_none": float, "weight": float}
+_RECORD = {"kernel": str, "penalty": float, "loss_or_none": float, "weight": float}
+_EXACT_RECORD = _RECORD | {"bandwidth_or_none": float, "weighted_columns_or_none": bool}
+_KERNELS = {"laplace", "exponential", "gaussian"}
+
+
+def _is_positive(value): return _fits(value, float) and value > 0
 
 
 def check_kernel_model(header: dict, arrays: dict):
     "Raise unless a file says what a model of the kernel family says"
-    target = {"classes_or_none": list_of(dict), "several_or_none": bool, "loo_score_or_none": object}
     check_fields("the file", header, **_ESTIMATOR, coordinates=dict, geometry=dict, n_samples_fit=int,
-                 kernels=list_of(dict), **target)
+                 kernels=list_of(dict), classes_or_none=list_of(dict), several_or_none=bool)
     width = check_coordinates_of_kernel(header["coordinates"], under_prefix("coordinates.", arrays))
     rest = {name: array for name, array in arrays.items() if not name.startswith("coordinates.")}
-    check_fields("geometry", header["geometry"], parts=list_of(dict))
-    parts = header["geometry"]["parts"]
+    kind = _Landmarks if "landmarks" in header["geometry"] else _Exact
+    kind.check_header(header["geometry"])
     expected = {"geometry.Z": "f n c", "geometry.weights": "f n", "rows": "i n", "sample_weights": "f N"}
-    for p, part in enumerate(parts):
-        check_fields(f"part {p}", part, kernel={"laplace", "exponential", "gaussian"}, one_factor=bool,
-                     width=lambda value: _fits(value, float) and value > 0)
-        expected |= {f"geometry.{p}.columns": f"i v{p}", f"geometry.{p}.factors": f"f v{p}",
-                     f"geometry.{p}.penalties": f"f l{p}", f"geometry.{p}.mix": f"f l{p}"}
-    sizes = {"c": width, "N": header["n_samples_fit"]}
-    targets = rest.pop("targets", None)
+    expected |= kind.arrays(header["geometry"])
+    sizes, targets = {"c": width, "N": header["n_samples_fit"], "1": 1}, rest.pop("targets", None)
     if "classes" in header or targets is not None:
-        expected |= {"loo": "f n k", "constant": "f k"} | {f"coefficients.{p}": "f n k" for p in range(len(parts))}
+        expected |= {"constant": "f k", "judged.rows": "i j", "judged.votes": "f j k"}
+        expected |= kind.coefficients(header["geometry"])
         if "column_weights" in rest:
             expected["column_weights"], sizes["D"] = "f D", len(header["coordinates"]["columns"])
     if "classes" in header: expected |= {"codes": "i t N", "temperature": "f t"}
     check_arrays(rest, expected, sizes)
-    _check_rows(header, rest, parts, width)
+    weights = rest["sample_weights"]
+    check_range("sample_weights", weights, 0)
+    require(np.array_equal(rest["rows"], np.flatnonzero(weights > 0)) and len(rest["rows"]) > 1
+            and (rest["geometry.weights"] > 0).all(), "rows and sample_weights disagree")
+    kind.check_arrays(header["geometry"], under_prefix("geometry.", rest), width)
+    require(header["kernels"], "there are no kernels")
+    for record in header["kernels"]: check_fields("a kernel", record, **kind.record)
     _check_kernel_target(header, rest, targets, sizes)
 
 
-def _check_rows(header, arrays, parts, width):
-    weights = arrays["sample_weights"]
-    check_range("sample_weights", weights, 0)
-    require(np.array_equal(arrays["rows"], np.flatnonzero(weights > 0)) and len(arrays["rows"]) > 1
-            and np.array_equal(arrays["geometry.weights"], weights[arrays["rows"]]), "rows and sample_weights disagree")
-    for p, part in enumerate(parts):
-        check_increasing(f"geometry.{p}.columns", arrays[f"geometry.{p}.columns"], width)
-        check_range(f"geometry.{p}.factors", arrays[f"geometry.{p}.factors"], 0)
-        check_range(f"geometry.{p}.penalties", arrays[f"geometry.{p}.penalties"], 1e-11)
-        check_range(f"geometry.{p}.mix", arrays[f"geometry.{p}.mix"], 0)
-        require(not part["one_factor"] or len(arrays[f"geometry.{p}.penalties"]) == 1, "one factor is for one penalty")
-    total = sum(arrays[f"geometry.{p}.mix"].sum() for p in range(len(parts)))
-    require(abs(total - 1) < 1e-6, "the weights of the kernels do not sum to one")
-    require(header["kernels"], "there are no kernels")
-    for record in header["kernels"]: check_fields("a kernel", record, **_RECORD)
+class _Exact:
+    "What a geometry of all pairs of rows says"
+    record = _EXACT_RECORD
+
+    def check_header(said):
+        check_fields("geometry", said, parts=list_of(dict))
+        for p, part in enumerate(said["parts"]):
+            check_fields(f"part {p}", part, kernel=_KERNELS, one_factor=bool, width=_is_positive)
+
+    def arrays(said):
+        lines = {"columns": "i v{p}", "factors": "f v{p}", "penalties": "f l{p}", "mix": "f l{p}"}
+        return {f"geometry.{p}.{name}": line.format(p=p)
+                for p in range(len(said["parts"])) for name, line in lines.items()}
+
+    def coefficients(said): return {f"coefficients.{p}": "f n k" for p in range(len(said["parts"]))}
+
+    def check_arrays(said, arrays, width):
+        for p, part in enumerate(said["parts"]):
+            check_increasing(f"geometry.{p}.columns", arrays[f"{p}.columns"], width)
+            check_range(f"geometry.{p}.factors", arrays[f"{p}.factors"], 0)
+            check_range(f"geometry.{p}.penalties", arrays[f"{p}.penalties"], 1e-11)
+            check_range(f"geometry.{p}.mix", arrays[f"{p}.mix"], 0)
+            require(not part["one_factor"] or len(arrays[f"{p}.penalties"]) == 1, "one factor is for one penalty")
+        total = sum(arrays[f"{p}.mix"].sum() for p in range(len(said["parts"])))
+        require(abs(total - 1) < 1e-6, "the weights of the kernels do not sum to one")
+
+
+class _Landmarks:
+    "What a geometry of landmarks says"
+    record = _RECORD | {"penalty": object, "landmarks": int, "n_local": int, "local_penalty": float, "share": float}
+
+    def check_header(said):
+        check_fields("geometry", said, landmarks=int, kernel=_KERNELS, width=_is_positive, scheme=dict,
+                     n_probes=lambda value: value is None or _fits(value, int) and value > 0, recall=float)
+        check_fields("scheme", said["scheme"], penalty=lambda value: value is None or _is_positive(value),
+                     n_local=lambda value: _fits(value, int) and value > 0, local_penalty=_is_positive, share=float)
+
+    def arrays(said):
+        lines = {"points": "f m c", "positions": "i m", "cell": "i n", "columns": "i v", "factors": "f v", "weight": "f 1",
+                 "similarities": "f m", "gram": "f m m"}
+        return {f"geometry.{name}": line for name, line in lines.items()}
+
+    def coefficients(said): return {"coefficients.0": "f m k", "coefficients.1": "f n k"}
+
+    def check_arrays(said, arrays, width):
+        n, m = len(arrays["Z"]), said["landmarks"]
+        require(len(arrays["points"]) == m and m > 1, "geometry.points are not as many as there are landmarks")
+        check_increasing("geometry.positions", arrays["positions"], n)
+        check_range("geometry.cell", arrays["cell"], 0, m)
+        check_increasing("geometry.columns", arrays["columns"], width)
+        check_range("geometry.factors", arrays["factors"], 0)
+        check_range("geometry.similarities", arrays["similarities"], 0)
+        check_range("geometry.weight", arrays["weight"], 1e-300)
+        gram = arrays["gram"]
+        require(np.allclose(gram, gram.T, rtol=1e-6, atol=1e-9 * np.abs(gram).max()) and (np.diagonal(gram) > 0).all(),
+                "geometry.gram is no sum of products")
 
 
 def _check_kernel_target(header, arrays, targets, sizes):
     if targets is not None: check_targets(targets, header["n_samples_fit"])
     if "classes" in header:
-        for said in header["classes"]: check_classes(said)
+        check_codes(header["classes"], arrays["codes"])
         counts = [len(said["classes"]) for said in header["classes"]]
-        require(sizes["t"] == len(counts) and sizes["k"] == sum(counts) and header["several"] == (len(counts) > 1),
-                "classes and votes disagree")
-        for code, count in zip(arrays["codes"], counts): check_range("codes", code, 0, count)
+        require(sizes["k"] == sum(counts) and header["several"] == (len(counts) > 1), "classes and votes disagree")
         check_range("temperature", arrays["temperature"], 1e-9)
     elif targets is not None:
         require(sizes["k"] == targets[0].size, "targets and votes disagree")
+    if "judged.rows" in arrays: check_increasing("judged.rows", arrays["judged.rows"], len(arrays["rows"]))
     if "column_weights" in arrays: check_range("column_weights", arrays["column_weights"], 0)

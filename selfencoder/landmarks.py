@@ -131,8 +131,8 @@ class Cells:
         n_probes: int | None,    # how many cells to look into; None: all
     ) -> tuple[np.ndarray, np.ndarray]:
         "Distances to the `k` nearest rows that were found, increasing, and their positions; the lower one among equals"
-        n_cells = len(self.starts) - 1
-        probes = n_cells if n_probes is None else min(n_probes, n_cells)
+        if n_probes is None: return self._in_parts(self._scan_all, queries, k, len(self.rows))
+        probes = min(n_probes, len(self.starts) - 1)
         cells = top_columns(-to_cells, probes)
         found = np.diff(self.starts)[cells].sum(1)
         if (found < k).any():   # too few rows in these cells: look into all
@@ -141,11 +141,22 @@ class Cells:
                 if some.any():
                     distance[some], index[some] = self.nearest(queries[torch.from_numpy(some)], to_cells[some], k, how_many)
             return distance, index
-        parts = np.array_split(np.arange(len(queries)), -(-len(queries) * int(found.max()) // ROOM))
-        answers = [self._scan(queries[part[0] : part[-1] + 1], cells[part], k) for part in parts if len(part)]
-        return tuple(np.concatenate(each) for each in zip(*answers))
+        return self._in_parts(self._scan, queries, k, int(found.max()), cells)
 
-    def _scan(self, queries, cells, k):
+    def _in_parts(self, scan, queries, k, width, *of_each):
+        "`scan` some queries at a time, so that their distances to `width` rows have room"
+        most = max(ROOM // width, 1)
+        parts = [slice(first, first + most) for first in range(0, len(queries), most)]
+        found = [scan(queries[part], k, *(each[part] for each in of_each)) for part in parts]
+        return tuple(map(np.concatenate, zip(*found)))
+
+    def _scan_all(self, queries, k):
+        "Compare each query with all rows"
+        board = pair_distances(queries, self.rows, self.metric).numpy()
+        column = top_columns(-board, k)
+        return _sorted(np.take_along_axis(board, column, 1), self.order[column])
+
+    def _scan(self, queries, k, cells):
         "Compare each query with the rows of its cells"
         sizes = np.diff(self.starts)[cells]
         ends = sizes.cumsum(1)
@@ -164,5 +175,10 @@ class Cells:
         nth = np.stack([np.searchsorted(end, each, side="right") for end, each in zip(ends, column)])
         cell = np.take_along_axis(cells, nth, 1)
         index = self.order[self.starts[cell] + column - np.take_along_axis(ends - sizes, nth, 1)]
-        order = np.lexsort((index, distance), axis=1)
-        return np.take_along_axis(distance, order, 1), np.take_along_axis(index, order, 1)
+        return _sorted(distance, index)
+
+
+def _sorted(distance, index):
+    "The nearest first, the lower index among equals"
+    order = np.lexsort((index, distance), axis=1)
+    return np.take_along_axis(distance, order, 1), np.take_along_axis(index, order, 1)
