@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['REASON_COMPARISONS', 'forest', 'flipped', 'doubts_by_cleanlab', 'compare_doubts', 'split_interval', 'split_sets',
-           'number_tables', 'compare_intervals', 'compare_sets', 'novelty_scores', 'compare_novelty']
+           'number_tables', 'compare_intervals', 'compare_sets', 'novelty_scores', 'compare_novelty', 'Encoded',
+           'Usual', 'hole_errors', 'compare_holes']
 
 # %% ../../nbs/paper/benchmarks_reasons.ipynb #e8d4a51a
 import warnings
@@ -20,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 
 from ..coordinates import TableCoordinates
 from ..datasets import load_dataset
+from ..imputer import KernelSelfEncoderImputer
 from ..kernel_neighbors import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
 from .benchmarks import take_turns
 from ..reasons import doubtful_labels, predict_interval, predict_sets
@@ -47,14 +49,14 @@ def doubts_by_cleanlab(X, y, seed, method) -> np.ndarray:
 
 
 def compare_doubts(quick=False):
-    "Wrong labels among the most doubtful, next to cleanlab with a forest under cross-validation; mean of five draws"
+    "Wrong labels among the most doubtful, next to cleanlab with a forest under cross-validation; mean of three draws"
     from cleanlab.version import __version__ as cleanlab_version
     for name in ["iris"] if quick else ["wine", "breast_cancer", "ionosphere", "german_categorical"]:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         X, y = X.reset_index(drop=True), y.to_numpy()
         for share in (0.05, 0.1):
             found = {}
-            for seed in range(1 if quick else 5):
+            for seed in range(1 if quick else 3):
                 noisy, wrong = flipped(y, share, seed)
                 turns = take_turns({
                     "kernel self-encoder": lambda: doubtful_labels(
@@ -70,8 +72,8 @@ def compare_doubts(quick=False):
                     found.setdefault(who, []).append((hits[:m].mean(), hits[: 2 * m].sum() / m, turn["cpu"]))
             for who, lines in found.items():
                 at, twice, cpu = np.mean(lines, axis=0).tolist()
-                yield {"table": name, "wrong": share, "who": who, "precision = recall": at, "recall in twice as many": twice,
-                       "cpu": cpu, "seeds": len(lines), "cleanlab": cleanlab_version}
+                yield {"table": name, "wrong": share, "who": who, "precision = recall": at,
+                       "recall in twice as many": twice, "cpu": cpu, "seeds": len(lines), "cleanlab": cleanlab_version}
 
 # %% ../../nbs/paper/benchmarks_reasons.ipynb #fc0c4417
 def split_interval(model, X, y, Q, coverage, seed):
@@ -142,8 +144,9 @@ def compare_intervals(quick=False):
                 found.setdefault(who, []).append((inside.mean(), (high - low).mean() / y.std(), turn["cpu"]))
         for who, lines in found.items():
             covered, width, cpu = np.mean(lines, axis=0).tolist()
-            yield {"table": name, "real": real, "who": who, "covered": covered, "least": float(np.min(lines, axis=0)[0]),
-                   "width": width, "cpu": cpu, "seeds": len(lines)}
+            least = float(np.min(lines, axis=0)[0])
+            yield {"table": name, "real": real, "who": who, "covered": covered, "least": least, "width": width,
+                   "cpu": cpu, "seeds": len(lines)}
 
 
 def compare_sets(quick=False):
@@ -154,7 +157,8 @@ def compare_sets(quick=False):
         X, y = X[often].reset_index(drop=True), np.unique(y[often], return_inverse=True)[1]
         found = {}
         for seed in range(1 if quick else 5):
-            train, test = train_test_split(np.arange(len(y)), train_size=min(len(y) // 2, 500), random_state=seed, stratify=y)
+            train, test = train_test_split(np.arange(len(y)), train_size=min(len(y) // 2, 500), random_state=seed,
+                                           stratify=y)
             A, b, Q = X.iloc[train].reset_index(drop=True), y[train], X.iloc[test]
             def ours(): return predict_sets(KernelSelfEncoderClassifier(random_state=seed).fit(A, b), Q).to_numpy()
             def split(model): return split_sets(model, A, b, Q, 0.9, seed)
@@ -169,8 +173,9 @@ def compare_sets(quick=False):
                 found.setdefault(who, []).append((covered, sets.sum(1).mean(), turn["cpu"]))
         for who, lines in found.items():
             covered, size, cpu = np.mean(lines, axis=0).tolist()
-            yield {"table": name, "who": who, "covered": covered, "least": float(np.min(lines, axis=0)[0]), "classes": size,
-                   "cpu": cpu, "seeds": len(lines)}
+            least = float(np.min(lines, axis=0)[0])
+            yield {"table": name, "who": who, "covered": covered, "least": least, "classes": size, "cpu": cpu,
+                   "seeds": len(lines)}
 
 # %% ../../nbs/paper/benchmarks_reasons.ipynb #d458cae8
 def novelty_scores(train, queries, seed) -> dict:
@@ -180,10 +185,11 @@ def novelty_scores(train, queries, seed) -> dict:
     ours = [part.view(model.coordinates_.transform(table)) for table in (train, queries)]
     coordinates = TableCoordinates().fit(train)
     known, Z = coordinates.transform(train), coordinates.transform(queries)
+    def distance(k, p, known, Z): return NearestNeighbors(n_neighbors=k, p=p).fit(known).kneighbors(Z)[0][:, -1]
     return {"novelty": model.novelty(queries),
-            "5-NN distance": NearestNeighbors(n_neighbors=5).fit(known).kneighbors(Z)[0][:, -1],
-            "1-NN distance": NearestNeighbors(n_neighbors=1).fit(known).kneighbors(Z)[0][:, 0],
-            "1-NN distance, the kernel's L1": NearestNeighbors(n_neighbors=1, p=1).fit(ours[0]).kneighbors(ours[1])[0][:, 0],
+            "5-NN distance": distance(5, 2, known, Z),
+            "1-NN distance": distance(1, 2, known, Z),
+            "1-NN distance, the kernel's L1": distance(1, 1, *ours),
             "LOF": -LocalOutlierFactor(novelty=True).fit(known).score_samples(Z),
             "LOF, the kernel's L1": -LocalOutlierFactor(novelty=True, p=1).fit(ours[0]).score_samples(ours[1]),
             "isolation forest": -IsolationForest(n_estimators=300, random_state=seed).fit(known).score_samples(Z)}
@@ -207,5 +213,72 @@ def compare_novelty(quick=False):
         yield {"table": name} | {who: float(np.mean(values)) for who, values in found.items()}
 
 # %% ../../nbs/paper/benchmarks_reasons.ipynb #3a302f35
+class Encoded:
+    "An imputer of numbers for mixed tables: standard scores, a column for each level, and back"
+
+    def __init__(self, imputer): self.imputer = imputer
+
+    def fit_transform(self, X: pd.DataFrame) -> pd.DataFrame:
+        is_category = [isinstance(dtype, pd.CategoricalDtype) for dtype in X.dtypes]
+        numbers, categories = X.loc[:, ~np.array(is_category)], X.loc[:, is_category]
+        mean, spread = numbers.mean(), numbers.std().replace(0, 1)
+        bits = [pd.get_dummies(column, dtype=float).mask(column.isna(), np.nan) for _, column in categories.items()]
+        encoded = np.hstack([(numbers - mean) / spread, *(each / np.sqrt(2) for each in bits)])
+        pieces = np.split(self.imputer.fit_transform(encoded),
+                          np.cumsum([numbers.shape[1], *(each.shape[1] for each in bits)])[:-1], axis=1)
+        filled = X.copy()
+        filled[numbers.columns] = pieces[0] * spread.to_numpy() + mean.to_numpy()
+        for name, levels, piece in zip(categories, bits, pieces[1:]):
+            filled[name] = X[name].fillna(pd.Series(levels.columns.to_numpy()[piece.argmax(1)], X.index))
+        return filled
+
+
+class Usual:
+    "The median of numbers, the most frequent level of categories"
+
+    def fit_transform(self, X):
+        return X.fillna({name: column.mode()[0] if isinstance(column.dtype, pd.CategoricalDtype) else column.median()
+                         for name, column in X.items()})
+
+
+def hole_errors(filled, truth, lost) -> tuple[float, float]:
+    "Of the numbers, relative to their spread, and of the categories"
+    numbers, categories = [], []
+    for j, name in enumerate(truth):
+        was, says = truth[name][lost[:, j]], filled[name][lost[:, j]]
+        if isinstance(was.dtype, pd.CategoricalDtype): categories.append((was.astype(str) != says.astype(str)).mean())
+        elif truth[name].std() > 0: numbers.append(np.sqrt(np.mean((was - says) ** 2)) / truth[name].std())
+    return float(np.mean(numbers)), float(np.mean(categories))
+
+
+def compare_holes(quick=False):
+    "Errors of what is put into holes, numbers and categories, next to scikit-learn's imputers; mean of two draws"
+    from sklearn.experimental import enable_iterative_imputer   # noqa: it has to be asked for
+    from sklearn.impute import IterativeImputer, KNNImputer
+    names = ["wine", "glass", "ecoli", "liver", "breast_cancer", "german_categorical"]
+    for name in ["iris"] if quick else names:
+        X, y = load_dataset(name, return_X_y=True, as_frame=True)
+        truth = X.assign(target=y.astype(str).astype("category")).dropna().reset_index(drop=True)
+        numbers = truth.select_dtypes("number").columns
+        truth[numbers] = truth[numbers].astype(float)
+        for share in (0.1, 0.3):
+            found = {}
+            for seed in range(1 if quick else 2):
+                lost = np.random.default_rng(seed).random(truth.shape) < share
+                holes = truth.mask(lost)
+                turns = take_turns({
+                    "KernelSelfEncoderImputer": lambda: KernelSelfEncoderImputer().fit_transform(holes),
+                    "KNNImputer": lambda: Encoded(KNNImputer()).fit_transform(holes),
+                    "IterativeImputer": lambda: Encoded(IterativeImputer(random_state=seed)).fit_transform(holes),
+                    "median, most frequent": lambda: Usual().fit_transform(holes),
+                }, 1)
+                for who, turn in turns.items():
+                    found.setdefault(who, []).append((*hole_errors(turn["reached"], truth, lost), turn["cpu"]))
+            for who, lines in found.items():
+                of_numbers, of_categories, cpu = np.mean(lines, axis=0).tolist()
+                yield {"table": name, "lost": share, "who": who, "error of numbers": of_numbers,
+                       "wrong categories": of_categories, "cpu": cpu, "seeds": len(lines)}
+
+# %% ../../nbs/paper/benchmarks_reasons.ipynb #3674650c
 REASON_COMPARISONS = {"doubts": compare_doubts, "intervals": compare_intervals, "sets": compare_sets,
-                      "novelty": compare_novelty}
+                      "novelty": compare_novelty, "holes": compare_holes}
