@@ -405,10 +405,11 @@ def _warn_of_levels(levels, n_rows, name):
 # %% ../nbs/01_coordinates.ipynb #704a78f5
 def as_in_training(values: pd.Series, training: pd.Series, name) -> pd.Series:
     "A column of new rows as the training column has it: numbers for numbers, its levels for what means them"
+    if values.dtype == training.dtype != object: return values
     if training.dtype.kind in "biuf": return pd.Series(as_floats(values, name, text=True), index=values.index)
     if not _looks_categorical(training): return values
     levels = _factorize(training, name)[1]
-    known = [levels[k] if k >= 0 else value for k, value in zip(Levels(levels, name).codes(values), values)]
+    known = [levels[k] if k >= 0 else value for k, value in zip(Levels(levels, name).codes(values, check=False), values)]
     return pd.Series(known, index=values.index, dtype=object)
 
 # %% ../nbs/01_coordinates.ipynb #859ab064
