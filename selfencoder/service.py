@@ -24,11 +24,10 @@ def rows_to_table(
 # %% ../nbs/howtos/serve.ipynb #e8570422
 def predictions(model, table) -> list:
     "For each row its prediction and, for classes, their probabilities"
-    found = [{"prediction": value} for value in model.predict(table).tolist()]
-    if hasattr(model, "predict_proba"):
-        for answer, shares in zip(found, model.predict_proba(table)):
-            answer["probabilities"] = {str(label): float(share) for label, share in zip(model.classes_, shares)}
-    return found
+    if not hasattr(model, "predict_proba"): return [{"prediction": value} for value in model.predict(table).tolist()]
+    shares, labels = model.predict_proba(table), model.classes_.tolist()   # the most probable class is predicted
+    return [{"prediction": labels[best], "probabilities": dict(zip(map(str, labels), row.tolist()))}
+            for best, row in zip(shares.argmax(axis=1), shares)]
 
 
 def nearest(model, table, k: int) -> list:
