@@ -21,7 +21,8 @@ TEXT = ("main p, main li, main a, main span, main code, main h1, main h2, main h
 HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => +h.tagName[1])"
 # what is wider than its place must show that there is more
 CUT_OFF = r"""[...document.querySelectorAll('main *')]
-  .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth && /auto|scroll|hidden/.test(getComputedStyle(e).overflowX))
+  .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
+  .filter(e => /auto|scroll|hidden/.test(getComputedStyle(e).overflowX))
   .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient')).map(e => e.outerHTML.slice(0, 80))"""
 # a name in backticks inside a link becomes a link inside a link, which shows as what was typed
 LEFTOVERS = r"""[...document.querySelectorAll('main p, main li, main td')].map(e => e.innerText)
