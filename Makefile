@@ -14,7 +14,7 @@ PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-versions test-checks test-mutations test-fuzz docs sync clean
+.PHONY: help run reproduce test test-versions test-checks test-mutations test-fuzz docs sync release clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -47,6 +47,10 @@ sync: $(READY) ## bring the modules, the saved notebooks and README.md in line w
 	@$(BIN)/nbdev_export
 	@$(BIN)/nbdev_clean
 	@$(BIN)/python .ci/docs.py readme
+
+release: $(READY) ## build source archive and wheel in dist/ and check them; nothing is uploaded
+	@$(PIP) install -c constraints.txt build twine
+	@$(BIN)/python .ci/release.py
 
 clean: ## remove .venv/ and everything that was built
 	@rm -rf $(VENV) $(VENV)-* .ci/.pytest_cache _docs _proc build dist *.egg-info

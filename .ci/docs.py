@@ -195,6 +195,16 @@ def number(markdown: str) -> str:
 
 # ---- README.md ------------------------------------------------------------------------------------------------
 
+def badges(config) -> str:
+    "Signs of life, for who meets the project on the web; the site asks nothing of the network and has none"
+    runs = f"{config.git_url}/actions/workflows"
+    found = [f"[![{name}]({runs}/{file}/badge.svg)]({runs}/{file})" for name, file in
+             (("tests", "test.yml"), ("docs", "docs.yml"))]
+    shields = {f"Python {config.min_python} or newer": f"python-{config.min_python}%2B-blue",
+               "Apache 2.0": "licence-Apache--2.0-blue"}
+    return " ".join(found + [f"![{said}](https://img.shields.io/badge/{drawn})" for said, drawn in shields.items()])
+
+
 def readme(root: Path) -> dict:
     "README.md, and the pictures it shows, as {path from the root: bytes}"
     page = Page(process(root / "nbs/index.ipynb"), "index")
@@ -203,7 +213,7 @@ def readme(root: Path) -> dict:
     body = re.sub(r"(\]\()(?!\w+:|#|nbs/)([\w/]+\.ipynb)", r"\1nbs/\2", body)
     table = lambda m: pypandoc.convert_text(m[1], "markdown", "html", ["--wrap=none"])
     body = re.sub(r"^```\{=html\}\n(.*?)\n```$", table, body, flags=re.S | re.M)   # GitHub shows markdown tables better
-    head = f"# {page.meta['title']}\n\n> {page.meta['description']}\n\n"
+    head = f"# {page.meta['title']}\n\n{badges(get_config())}\n\n> {page.meta['description']}\n\n"
     gfm = pypandoc.convert_text(head + body, "gfm-raw_html", "markdown", ["--wrap=none"])
     note = "<!-- Made from nbs/index.ipynb by `make sync`: change it there. -->\n\n"
     return {"README.md": (note + gfm).encode(), **{f"nbs/{name}": data for name, data in page.images.items()}}
@@ -218,7 +228,7 @@ def neighbours(address: str, menu: list) -> tuple:
     return (order[place - 1] if place else None), (order[place + 1] if place + 1 < len(order) else None)
 
 
-def render(page: Page, address: str, menu: list, pages: dict, host: str, repository: str = "", notebook: str = "") -> str:
+def render(page: Page, address: str, menu: list, pages: dict, host: str, repository="", notebook="") -> str:
     """One HTML page. `menu` is the sidebar as (section, [(address, title)]), `pages` maps notebooks to addresses.
 
     `repository` and `notebook` are where the project and this notebook are on the web.
