@@ -112,9 +112,10 @@ def fit_many(coordinates, table, weights, question, n_landmarks, kernel, bandwid
     if verbose: print(f"{len(Z):,} rows, {n_landmarks:,} landmarks")
     column_weights = None
     if question is not None and relevance == "auto":
-        column_weights = landmark_weights(coordinates, Z[positions], weights[positions], question.of(positions), kernel, seed)
-    fitted = fit_landmarks(coordinates, Z, weights, order, n_landmarks, kernel, question, bandwidth, alpha, column_weights,
-                           checkpoint, verbose)
+        labels = question.of(positions)
+        column_weights = landmark_weights(coordinates, Z[positions], weights[positions], labels, kernel, seed)
+    fitted = fit_landmarks(coordinates, Z, weights, order, n_landmarks, kernel, question, bandwidth, alpha,
+                           column_weights, checkpoint, verbose)
     return *fitted, column_weights
 
 # %% ../nbs/12_kernel_neighbors.ipynb #2afb542b
@@ -207,8 +208,8 @@ relevance : "auto" or None, default="auto"
     50 rows on, and not under "affine"). None: every column counts the same, as it does without a target.
 n_landmarks : "auto", int or None, default="auto"
     None: exact, at a cost that grows with the cube of the number of rows. An int: a coarse solution on so many rows,
-    and a local one on the nearest rows for what it leaves over, with one kernel, at a cost that grows with the number of
-    rows. "auto": exact for less than 3,000 rows, else 1,000.
+    and a local one on the nearest rows for what it leaves over, with one kernel, at a cost that grows with the number
+    of rows. "auto": exact for less than 3,000 rows, else 1,000.
 n_components : int or None, default=None
     Columns that `transform` gives. None: as many as it takes for exact distances.
 categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
@@ -231,8 +232,8 @@ coordinates_ : KernelCoordinates
     The fitted map from tables to what kernels compare.
 kernels_ : DataFrame
     Every kernel and penalty that was tried: its leave-one-out loss, if there is a target, and its weight in the
-    average. With landmarks: every penalty of the coarse solution, number of neighbours and penalty of the local one, and
-    share of it.
+    average. With landmarks: every penalty of the coarse solution, number of neighbours and penalty of the local one,
+    and share of it.
 n_samples_fit_ : int
     Rows of the training table.
 n_features_in_ : int
@@ -278,8 +279,8 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
     _parameter_constraints = _CONSTRAINTS
 
     def __init__(self, n_neighbors=5, *, kernel="auto", bandwidth="auto", alpha="auto", invariance="scale",
-                 relevance="auto", n_landmarks="auto", n_components=None, categorical_features="from_dtype", device="auto",
-                 n_jobs=None, random_state=0, verbose=0, checkpoint=None):
+                 relevance="auto", n_landmarks="auto", n_components=None, categorical_features="from_dtype",
+                 device="auto", n_jobs=None, random_state=0, verbose=0, checkpoint=None):
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -308,7 +309,7 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Numbers, categories and dates; missing values are welcome. Also a dask DataFrame, or a list of Parquet files.
+            Numbers, categories and dates; missing values are welcome. Also a dask DataFrame, or Parquet files.
         y : ignored
         sample_weight : array-like of shape (n_samples,) or None
             A weight of 2 is the row twice, a weight of 0 is no row.
@@ -333,7 +334,7 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def _fit_table(self, table, weights, make_question=None):
-        "Fit; `make_question`, if there is a target, gives it for the rows that count. Gives rows and their honest votes"
+        "Fit; `make_question`, if there is a target, gives it for the rows that count. Gives rows and honest votes"
         rows = np.flatnonzero(weights > 0)
         kept = table if len(rows) == len(table) else taken(table, rows)
         coordinates, counts = KernelCoordinates(self.invariance, self.categorical_features), weights[rows]
@@ -372,8 +373,8 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         checkpoint = None if self.checkpoint is None else Checkpoint(self.checkpoint)
         fit = fit_shards if isinstance(table, Shards) else fit_many
         geometry, sums, judged, votes, records, column_weights = fit(
-            coordinates, table, weights, question, n_landmarks, kernel, self.bandwidth, self.alpha, self.relevance, seed,
-            checkpoint, int(self.verbose))
+            coordinates, table, weights, question, n_landmarks, kernel, self.bandwidth, self.alpha, self.relevance,
+            seed, checkpoint, int(self.verbose))
         return self._learned_landmarks(geometry, sums, records, column_weights, question), judged, votes
 
     def _one_kernel(self, kernels):
@@ -755,7 +756,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
     classes_ : ndarray, or list of ndarray if there are several targets
         The classes, in order.
     loo_score_ : float
-        Share of the training rows that leave-one-out gets right; with landmarks of 2,000 of them.
+        Share of the training rows that leave-one-out gets right; with landmarks of 1,000 of them.
     temperature_ : ndarray
         Of the probabilities, one for each target.
     {labelled_attributes}
@@ -788,7 +789,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Numbers, categories and dates; missing values are welcome. Also a dask DataFrame, or a list of Parquet files.
+            Numbers, categories and dates; missing values are welcome. Also a dask DataFrame, or Parquet files.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Classes. For a dask DataFrame or Parquet files also the name of a column.
         sample_weight : array-like of shape (n_samples,) or None
@@ -910,7 +911,8 @@ def votes_state(estimator) -> dict:
 
 def adopt_votes(estimator, arrays: dict):
     "Give an estimator what `votes_state` described"
-    coefficients = [arrays[f"coefficients.{p}"] for p in range(sum(name.startswith("coefficients.") for name in arrays))]
+    found = under_prefix("coefficients.", arrays)
+    coefficients = [found[str(p)] for p in range(len(found))]
     estimator._voters, estimator._loo = (coefficients, arrays["constant"]), arrays.get("loo")
     estimator.column_weights_ = arrays.get("column_weights")
 
@@ -929,7 +931,7 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
     Attributes
     ----------
     loo_score_ : float
-        R^2 of the leave-one-out answers; with landmarks of 2,000 of them.
+        R^2 of the leave-one-out answers; with landmarks of 1,000 of them.
     {labelled_attributes}
     {attributes}
 
@@ -956,7 +958,7 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         Parameters
         ----------
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Numbers, categories and dates; missing values are welcome. Also a dask DataFrame, or a list of Parquet files.
+            Numbers, categories and dates; missing values are welcome. Also a dask DataFrame, or Parquet files.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Numbers. For a dask DataFrame or Parquet files also the name of a column.
         sample_weight : array-like of shape (n_samples,) or None

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from .checkpoints import Checkpoint, fingerprint
@@ -59,7 +60,8 @@ class Pass:
                                    "kernel": self.part.kernel, "width": self.part.width}
         if checkpoint: checkpoint.load(self, settings)
         count, threads = -(-len(self.rows) // BLOCK), torch.get_num_threads()
-        with tqdm(initial=self.epoch, total=count, disable=not verbose, desc="landmarks", leave=False) as progress:
+        with (threadpool_limits(1, "blas"),   # so that the number of threads does not show in the bits
+              tqdm(initial=self.epoch, total=count, disable=not verbose, desc="landmarks", leave=False) as progress):
             while self.epoch < count:
                 blocks = range(self.epoch, min(self.epoch + threads, count))
                 for b, (sums, cell) in zip(blocks, on_threads(self.block, list(blocks))):
@@ -144,8 +146,6 @@ class LandmarkGeometry:
         finally:
             torch.set_num_threads(before)
 
-    def _blocks(self): return [np.arange(first, min(first + BLOCK, len(self.Z))) for first in range(0, len(self.Z), BLOCK)]
-
     def _to_marks(self, A): return distances(A, self.marks, METRICS[self.parts[0].kernel])
 
     def _similar(self, D): return torch.exp(D / -self.parts[0].width)
@@ -159,7 +159,7 @@ class LandmarkGeometry:
     # ---- what it says of new rows
 
     def _ask(self, Z, k, answer) -> list:
-        "`answer(A, K, index)` of blocks of `ROWS` queries: as seen, their similarities to landmarks, their k neighbours"
+        "`answer(A, K, index)` of blocks of queries: as seen, their similarities to landmarks, their k neighbours"
         def chunk(A):
             D = map_rows(self._to_marks, A)
             _, index = self.cells.nearest(A, D.numpy(), k, self.n_probes)
@@ -185,7 +185,7 @@ class LandmarkGeometry:
     def _n_local(self): return min(self.scheme.n_local, len(self.Z))
 
     def voters(self, T: np.ndarray, sums: Sums | None = None) -> tuple[list, np.ndarray]:
-        "What makes votes on the targets `T` (n, targets) quick: coefficients of landmarks, residuals of rows, a constant"
+        "What makes votes on the targets `T` (n, targets) quick: coefficients of landmarks, residuals, a constant"
         T = torch.as_tensor(T, dtype=torch.float64)
         if self.scheme.penalty is None:
             return [np.zeros((len(self.marks), T.shape[1])), T.numpy().astype(self.Z.dtype)], np.zeros(T.shape[1])
@@ -230,8 +230,8 @@ class LandmarkGeometry:
         needed, free = 8 * len(Z) * len(self.Z), available_memory()
         if needed > free / 2:
             raise MemoryError(f"the outputs of {len(Z):,} queries for {len(self.Z):,} training rows need "
-                              f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at a time, or "
-                              "for votes, predictions or neighbours, which never need them all.")
+                              f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at a time, "
+                              "or for votes, predictions or neighbours, which never need them all.")
         index, w, V, constant = map(torch.from_numpy, self._ask(Z, self._n_local, self._compact))
         v, result = torch.from_numpy(self.weights), np.empty((len(V), len(self.Z)))
         def fill(K, block):
@@ -245,8 +245,9 @@ class LandmarkGeometry:
         "All outputs in a few numbers: a w(x) of the neighbours, V and a constant, f_i(x) = v_i (k(x_i)' V + constant)"
         scheme, coarse = self.scheme, self.coarse
         w, _ = self._local(A, index, scheme.local_penalty)
-        if scheme.penalty is None: return [index, w, torch.zeros(len(A), len(self.marks)).double(), torch.zeros(len(A)).double()]
-        of_near = self._similar(self._to_marks(self._training(index.numpy()).flatten(0, 1))).view(*index.shape, -1).double()
+        if scheme.penalty is None: return [index, w, w.new_zeros(len(A), len(self.marks)), w.new_zeros(len(A))]
+        near = self._training(index.numpy()).flatten(0, 1)
+        of_near = self._similar(self._to_marks(near)).view(*index.shape, -1).double()
         q = (K.double() - coarse.mean) - scheme.share * (w[:, :, None] * (of_near - coarse.mean)).sum(1)
         B, room = padded(coarse.B), (0, -len(coarse.s) % EVEN)   # see EVEN
         V = ((F.pad(q, room) @ B) / F.pad(coarse.s + scheme.penalty, room, value=1.0)) @ B.T
@@ -260,7 +261,7 @@ class LandmarkGeometry:
     # ---- leave-one-out
 
     def leave_one_out(self, T: np.ndarray, rows=None, schemes=None, sums: Sums | None = None) -> np.ndarray:
-        "The vote on `T` for each training row by the self-encoder that never saw it; for some `rows`, or by other `schemes`"
+        "The vote on `T` for each training row, or some, by the self-encoder that never saw it; also by other schemes"
         T = torch.as_tensor(T, dtype=torch.float64)
         wanted = [self.scheme] if schemes is None else schemes
         if sums is None: sums = self._sums_with(T)
@@ -281,23 +282,26 @@ class LandmarkGeometry:
         index = torch.from_numpy(without_self(None, found, rows, M)[1])
         K, weights, own = self._similar(D), torch.from_numpy(self.weights)[rows], T[rows]
         near, place = np.unique(index, return_inverse=True)
-        place, K_near = torch.from_numpy(place.reshape(index.shape)), self._similar(self._to_marks(self._training(near)))
+        place = torch.from_numpy(place.reshape(index.shape))
+        K_near = self._similar(self._to_marks(self._training(near)))
         said, residuals, Q = {None: 0.0}, {None: T[index]}, coarse.features(K)
-        # H_ji = k_j' V_i + constant, for each penalty
-        V = torch.stack([weights[:, None] * ((Q / (coarse.s + l)) @ coarse.B.T) for l in voters], 2) if voters else None
-        if voters: H = torch.cat([K_near[p] @ v for p, v in zip(place.split(64), V.to(K.dtype).split(64))]).double()
+        if voters:   # H_ji = k_j' V_i + constant, for each penalty
+            V = torch.stack([weights[:, None] * ((Q / (coarse.s + l)) @ coarse.B.T) for l in voters], 2)
+            H = torch.cat([K_near[p] @ v for p, v in zip(place.split(64), V.to(K.dtype).split(64))]).double()
+            F_near = K_near @ torch.cat([b for b, _ in voters.values()], 1).to(K.dtype)
         for i, (l, (b, c)) in enumerate(voters.items()):
             error = (own - K.double() @ b - c) / (1 - coarse.own(Q, weights, l)).clamp(min=1e-9)[:, None]
             constant = weights / coarse.weight - V[:, :, i] @ coarse.mean
-            F_near = K_near.double() @ b + c
             said[l] = own - error
-            residuals[l] = T[index] - F_near[place] + (H[:, :, i] + constant[:, None])[:, :, None] * error[:, None]
+            said_near = F_near[:, i * len(c) : (i + 1) * len(c)].double() + c
+            residuals[l] = T[index] - said_near[place] + (H[:, :, i] + constant[:, None])[:, :, None] * error[:, None]
         rows_near, among, near_w, votes = self._training(index.numpy()), {}, torch.from_numpy(self.weights)[index], []
         K_local, k_local = self._among(rows_near, rows_near), self._among(A[:, None], rows_near)[:, 0]
         for scheme in schemes:
             m, key = min(scheme.n_local, M), (scheme.n_local, scheme.local_penalty)
             if key not in among:
-                among[key], _ = local_solve(K_local[:, :m, :m].clone(), k_local[:, :m], near_w[:, :m], scheme.local_penalty)
+                K_m = K_local[:, :m, :m].clone()
+                among[key], _ = local_solve(K_m, k_local[:, :m], near_w[:, :m], scheme.local_penalty)
             local = (among[key][:, :, None] * residuals[scheme.penalty][:, :m]).sum(1)
             votes.append(said[scheme.penalty] + scheme.share * local)
         return torch.stack(votes).numpy()
@@ -308,8 +312,8 @@ class LandmarkGeometry:
         "Distances to the `k` nearest training rows that are found, increasing, and their positions"
         needed, free = 16 * len(Z) * k, available_memory()
         if needed > free / 2:
-            raise MemoryError(f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are "
-                              "free: ask for fewer neighbours, or for fewer queries at a time.")
+            raise MemoryError(f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB "
+                              "are free: ask for fewer neighbours, or for fewer queries at a time.")
         def chunk(A): return self.cells.nearest(A, map_rows(self._to_marks, A).numpy(), k, self.n_probes)
         distance, index = map(np.concatenate, zip(*self._over(list(self._seen(Z).split(CHUNK)), chunk)))
         if not with_distance: return None, index
@@ -371,8 +375,8 @@ class LandmarkGeometry:
     def state(self) -> tuple[dict, dict]:
         "All there is to know: a dict for JSON, and a dict of arrays"
         [part] = self.parts
-        header = {"landmarks": len(self.points), "kernel": part.kernel, "width": part.width, "scheme": asdict(self.scheme),
-                  "n_probes": self.n_probes, "recall": self.recall}
+        header = {"landmarks": len(self.points), "kernel": part.kernel, "width": part.width,
+                  "scheme": asdict(self.scheme), "n_probes": self.n_probes, "recall": self.recall}
         arrays = {"Z": self.Z, "weights": self.weights, "points": self.points, "positions": self.positions,
                   "cell": self.cell, "columns": part.view.columns, "factors": part.view.factors,
                   "weight": self.sums.weight, "similarities": self.sums.similarities, "gram": self.sums.gram}
@@ -381,11 +385,11 @@ class LandmarkGeometry:
     @classmethod
     def from_state(cls, header: dict, arrays: dict):
         "The geometry that `state` described"
-        scheme, part = Scheme(**header["scheme"]), Part(header["kernel"], View(arrays["columns"], arrays["factors"]),
-                                                        header["width"], np.zeros(0), np.zeros(0))
-        sums = without_targets(Sums(*(torch.from_numpy(arrays[name]) for name in ("weight", "similarities", "gram")), None, None))
-        self = cls(*(arrays[name] for name in ("Z", "weights")), part, *(arrays[name] for name in ("points", "positions", "cell")),
-                   sums, scheme)
+        view = View(arrays["columns"], arrays["factors"])
+        part = Part(header["kernel"], view, header["width"], np.zeros(0), np.zeros(0))
+        known = [torch.from_numpy(arrays[name]) for name in ("weight", "similarities", "gram")]
+        self = cls(arrays["Z"], arrays["weights"], part, arrays["points"], arrays["positions"], arrays["cell"],
+                   without_targets(Sums(*known, None, None)), Scheme(**header["scheme"]))
         self.n_probes, self.recall = header["n_probes"], header["recall"]
         return self
 
@@ -404,7 +408,7 @@ def without_targets(sums: Sums) -> Sums:
     return Sums(sums.weight, sums.similarities, sums.gram, sums.gram.new_zeros(0), sums.gram.new_zeros(m, 0))
 
 # %% ../nbs/10d_landmark_geometry.ipynb #8006e59d
-JUDGED = 2000   # rows
+JUDGED = 1000   # rows
 
 
 def schemes(alpha="auto") -> list:
@@ -423,8 +427,9 @@ def choose(geometry: LandmarkGeometry, sums: Sums, question, rows, alpha="auto")
     asked, share = question.of(rows), torch.from_numpy(geometry.weights)[rows]
     losses = asked.losses(torch.from_numpy(votes).to(question.Y.device), share.to(question.Y.device))
     best = int(np.argmin(losses))
-    records = [{"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.marks)} | asdict(scheme)
-               | {"loss": float(loss), "weight": float(s == best)} for s, (scheme, loss) in enumerate(zip(tried, losses))]
+    about = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.marks)}
+    records = [about | asdict(scheme) | {"loss": float(loss), "weight": float(s == best)}
+               for s, (scheme, loss) in enumerate(zip(tried, losses))]
     return tried[best], votes[best], records
 
 # %% ../nbs/10d_landmark_geometry.ipynb #39ee2034

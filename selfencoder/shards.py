@@ -122,7 +122,7 @@ class Shards:
 
 
 def open_shards(X, y=None) -> Shards:
-    "Look at what the shards are, or say in one sentence why they are not one table; `y`: values, or the name of a column"
+    "What the shards are, or one sentence why they are not one table; `y`: values, or the name of a column"
     target = y if isinstance(y, str) else None
     if hasattr(X, "to_delayed"): parts, run = X.to_delayed(), on_dask
     else: parts, run = [os.fspath(path) for path in X], runner()
@@ -145,8 +145,8 @@ def check_same(kinds: dict, other: dict, name: str, other_name: str):
         raise ValueError(f"{other_name} has other columns than {name}: they differ in {', '.join(different[:5])}.")
     for column, kind in kinds.items():
         if other[column] != kind:
-            raise ValueError(f"column {column!r} holds {other[column]} in {other_name} and {kind} in {name}: write them "
-                             "alike.")
+            raise ValueError(f"column {column!r} holds {other[column]} in {other_name} and {kind} in {name}: write "
+                             "them alike.")
 
 # %% ../nbs/10e_shards.ipynb #09e15bc8
 def look(shard, columns, coordinates, part, points, Y, dtype) -> tuple:
@@ -166,7 +166,8 @@ def fit_shards(coordinates, table: Shards, weights, question, n_landmarks, kerne
     points = Z[np.searchsorted(sample, positions)].astype(dtype)
     column_weights = None
     if question is not None and relevance == "auto":
-        column_weights = landmark_weights(coordinates, points, np.ones(len(points)), question.of(positions), kernel, seed)
+        labels = question.of(positions)
+        column_weights = landmark_weights(coordinates, points, np.ones(len(points)), labels, kernel, seed)
     part = landmark_part(coordinates, points, kernel, bandwidth, column_weights)
     Y = np.zeros((len(table), 0)) if question is None else question.Y.cpu().numpy()
     calls = [(shard, table.columns, coordinates, part, points, own, dtype)
