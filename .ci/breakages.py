@@ -23,6 +23,7 @@ def edit(path: Path, old: str, new: str):
 
 
 CLI = next((ROOT / "nbs").glob("*_cli.ipynb")).name
+EXPERIMENTS = "selfencoder/paper/experiments.py"
 
 
 def add_cell(tree: Path, source: str, kind="code", first=False, **more):
@@ -94,6 +95,17 @@ BREAKAGES = [
      lambda t: page(t, "<div style='width: 50rem'>wide</div>")),
     ("text that can hardly be read", ".ci -k test_pages", "the contrast of",
      lambda t: [page(t, "word"), edit(t / ".ci/site/site.css", "#57606a", "#aaaaaa")]),
+    ("text cut off without a sign", ".ci -k test_pages", "nothing shows that there is more of",
+     lambda t: [page(t, "`" * 3 + "\n" + "wide " * 60 + "\n" + "`" * 3),
+                edit(t / ".ci/site/site.css", "pre, table, .scroll, math", "table, .scroll, math")]),
+    ("curly quotes", ".ci -k renderer", "quotes that Python understands",
+     lambda t: edit(t / ".ci/docs.py", "metadata_block-smart", "metadata_block")),
+    ("code that cannot be copied", ".ci -k test_copy --timeout 90", "copy",
+     lambda t: [page(t, "word"), edit(t / ".ci/site/site.js", r"block.append\(button\);", "")]),
+    ("another version in the recipe", ".ci -k test_version_is_said_once", "conda/meta.yaml has another version",
+     lambda t: edit(t / "conda/meta.yaml", "set version = .*", 'set version = "0.0" %}')),
+    ("another requirement in the recipe", ".ci -k test_conda", "pandas",
+     lambda t: edit(t / "conda/meta.yaml", "pandas >=", "pandas >=1")),
     ("search that finds nothing", ".ci -k test_search --timeout 90", "#found a",
      lambda t: [page(t, "word"), edit(t / ".ci/site/site.js", '"input", search', '"output", search')]),
     ("playground that trains something else", ".ci -k test_training", "logits differ",
@@ -114,6 +126,16 @@ BREAKAGES = [
      lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys, fastcore")),
     ("module that newer Pythons have lost", ".ci --versions newest -k test_imports", "No module named 'imp'",
      lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys, imp")),
+    ("result that is the score that selected", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, r'cell\.protocol == "nested" or selected is None', "selected is None")),
+    ("encoding that sees the test rows", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, r"\.fit\(_safe_indexing\(X, train\)\)\n", ".fit(X)\n")),
+    ("one voter less", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, r"numpy\(\), PAPER\.n_neighbors\)", "numpy(), PAPER.n_neighbors - 1)")),
+    ("folds that are not shuffled", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, "shuffle=True, random_state=seed", "shuffle=False")),
+    ("last instead of first best", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, r"path\.max\(\) > best\[0\]", "path.max() >= best[0]")),
     ("a check that does not exist", ".ci -k no_such_check", "0 passed, 0 failed",
      lambda t: None),
 ]

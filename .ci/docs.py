@@ -28,6 +28,8 @@ from nbdev.processors import FilterDefaults, rm_export
 ASSETS = Path(__file__).parent / "site"
 CROSS_REFERENCES = {"fig": "Figure", "tbl": "Table", "eq": "Equation", "sec": "Section"}
 IMAGES = {"image/svg+xml": "svg", "image/png": "png", "image/jpeg": "jpg"}
+# How much a hit counts in the search, by section of the sidebar: users' pages come before internals.
+WEIGHTS = {"Start": 3, "Use": 3, "Understand": 1.5, "Tests": 0.2, "For those who carry on": 0.5}
 
 
 # ---- the notebooks and their order ----------------------------------------------------------------------------
@@ -155,7 +157,9 @@ class Page:
         caption = options.get("fig-cap", "")
         alt = html.escape(options.get("fig-alt") or caption)
         label = f"#{options['label']} " if options.get("label", "").startswith("fig-") else ""
-        return f'![{caption}]({name}){{{label}alt="{alt}"}}'
+        # in the dark, figures change black and white; not those whose words speak of it
+        paper = ".on-paper " if re.search(r"\b(black|white|bright|dark|grey)", caption + alt) else ""
+        return f'![{caption}]({name}){{{label}{paper}alt="{alt}"}}'
 
 
 def signatures(markdown: str) -> str:
@@ -191,6 +195,16 @@ def number(markdown: str) -> str:
 
 # ---- README.md ------------------------------------------------------------------------------------------------
 
+def badges(config) -> str:
+    "Signs of life, for who meets the project on the web; the site asks nothing of the network and has none"
+    runs = f"{config.git_url}/actions/workflows"
+    found = [f"[![{name}]({runs}/{file}/badge.svg)]({runs}/{file})" for name, file in
+             (("tests", "test.yml"), ("docs", "docs.yml"))]
+    shields = {f"Python {config.min_python} or newer": f"python-{config.min_python}%2B-blue",
+               "Apache 2.0": "licence-Apache--2.0-blue"}
+    return " ".join(found + [f"![{said}](https://img.shields.io/badge/{drawn})" for said, drawn in shields.items()])
+
+
 def readme(root: Path) -> dict:
     "README.md, and the pictures it shows, as {path from the root: bytes}"
     page = Page(process(root / "nbs/index.ipynb"), "index")
@@ -199,7 +213,7 @@ def readme(root: Path) -> dict:
     body = re.sub(r"(\]\()(?!\w+:|#|nbs/)([\w/]+\.ipynb)", r"\1nbs/\2", body)
     table = lambda m: pypandoc.convert_text(m[1], "markdown", "html", ["--wrap=none"])
     body = re.sub(r"^```\{=html\}\n(.*?)\n```$", table, body, flags=re.S | re.M)   # GitHub shows markdown tables better
-    head = f"# {page.meta['title']}\n\n> {page.meta['description']}\n\n"
+    head = f"# {page.meta['title']}\n\n{badges(get_config())}\n\n> {page.meta['description']}\n\n"
     gfm = pypandoc.convert_text(head + body, "gfm-raw_html", "markdown", ["--wrap=none"])
     note = "<!-- Made from nbs/index.ipynb by `make sync`: change it there. -->\n\n"
     return {"README.md": (note + gfm).encode(), **{f"nbs/{name}": data for name, data in page.images.items()}}
@@ -207,19 +221,33 @@ def readme(root: Path) -> dict:
 
 # ---- the site -------------------------------------------------------------------------------------------------
 
-def render(page: Page, address: str, menu: list, pages: dict, host: str) -> str:
-    "One HTML page. `menu` is the sidebar as (section, [(address, title)]), `pages` maps notebooks to addresses"
+def neighbours(address: str, menu: list) -> tuple:
+    "The pages before and after one, in the order of the sidebar, as (address, title); None at the ends"
+    order = [entry for _, entries in menu for entry in entries]
+    place = [a for a, _ in order].index(address)
+    return (order[place - 1] if place else None), (order[place + 1] if place + 1 < len(order) else None)
+
+
+def render(page: Page, address: str, menu: list, pages: dict, host: str, repository="", notebook="") -> str:
+    """One HTML page. `menu` is the sidebar as (section, [(address, title)]), `pages` maps notebooks to addresses.
+
+    `repository` and `notebook` are where the project and this notebook are on the web.
+    """
     up = "../" * address.count("/")
     mark = lambda a: " aria-current=page" if a == address else ""
     links = lambda entries: "".join(f'<li><a href="{up}{a}"{mark(a)}>{html.escape(t)}</a></li>' for a, t in entries)
     items = "".join(f"<li><span>{html.escape(s)}</span><ul>{links(entries)}</ul></li>" for s, entries in menu)
-    variables = {"sidebar": f"<ul>{items}</ul>", "up": up, "site": menu[0][1][0][1]}
+    variables = {"sidebar": f"<ul>{items}</ul>", "up": up, "site": menu[0][1][0][1],
+                 "repository": repository, "notebook": notebook}
+    for side, beside in zip(("previous", "next"), neighbours(address, menu)):
+        if beside: variables[side] = f'<a rel="{side[:4]}" href="{up}{beside[0]}">{html.escape(beside[1])}</a>'
     plain = lambda words: str(words).replace("`", "")   # a title and a promise are text, not markdown
     meta = {k: plain(page.meta[k]) for k in ("title", "description") if k in page.meta}
     args = [f"--template={ASSETS / 'page.html'}", "--mathml", "--toc", "--toc-depth=3"]
     args += [f"--variable={k}={v}" for k, v in variables.items()] + [f"--metadata={k}={v}" for k, v in meta.items()]
     args += [f"--metadata=pagetitle={meta.get('title', address)}"]
-    page_html = pypandoc.convert_text(page.markdown, "html5", "markdown-yaml_metadata_block", args)
+    # not smart: a value in curly quotes would be no Python
+    page_html = pypandoc.convert_text(page.markdown, "html5", "markdown-yaml_metadata_block-smart", args)
     here = PurePosixPath(address).parent
 
     def local(link):
@@ -233,12 +261,12 @@ def render(page: Page, address: str, menu: list, pages: dict, host: str) -> str:
 
 
 class Reader(HTMLParser):
-    "What a browser or a search box takes from a page: ids, links, images, title, and text by section"
+    "What a browser or a search box takes from a page: ids, links, images, title, and prose and code by section"
 
     def __init__(self, page_html: str):
         super().__init__()
         self.ids, self.links, self.images, self.title, self.sections = set(), [], [], "", []
-        self.stack, self.main = [], False
+        self.stack, self.main, self.code = [], False, 0
         self.feed(page_html)
 
     def handle_starttag(self, tag, attrs):
@@ -249,27 +277,30 @@ class Reader(HTMLParser):
         if tag in ("img", "script", "iframe") and "src" in attrs: self.links.append(attrs["src"])
         if tag == "img": self.images.append((attrs.get("src", ""), attrs.get("alt") or ""))
         if self.main and tag in ("h1", "h2", "h3"):
-            self.sections.append({"id": attrs.get("id", ""), "head": "", "text": ""})
+            self.sections.append({"id": attrs.get("id", ""), "head": "", "text": "", "code": ""})
+        if tag in ("pre", "table", "nav"): self.code += 1   # what is no prose
         if tag in ("title", "h1", "h2", "h3", "annotation"): self.stack.append(tag)
 
     def handle_endtag(self, tag):
         if tag == "main": self.main = False
+        if tag in ("pre", "table", "nav"): self.code -= 1
         if self.stack and self.stack[-1] == tag: self.stack.pop()
 
     def handle_data(self, data):
         if self.stack == ["title"]: self.title += data
         elif "annotation" in self.stack: pass   # the TeX inside a formula, which nobody sees
-        elif self.main and self.sections: self.sections[-1]["head" if self.stack else "text"] += data
+        elif self.main and self.sections:
+            self.sections[-1]["head" if self.stack else "code" if self.code else "text"] += data
 
 
 def search_index(site: Path, menu: list) -> str:
-    "The text of every section, as a script: a page opened from disk may not fetch, but may load scripts"
-    entries = []
-    for _, items in menu:
+    "Prose and code of every section, as a script: a page opened from disk may not fetch, but may load scripts"
+    entries, plain = [], lambda words: " ".join(words.split())[:4000]
+    for section, items in menu:
         for address, title in items:
             for s in Reader((site / address).read_text(encoding="utf-8")).sections:
                 place = address + (f"#{s['id']}" if s["id"] else "")
-                entries.append([place, title, " ".join(s["head"].split()), " ".join(s["text"].split())[:4000]])
+                entries.append([place, title, *map(plain, (s["head"], s["text"], s["code"])), WEIGHTS.get(section, 1)])
     packed = json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
     return f"window.searchIndex = {packed};\n"
 
@@ -318,7 +349,8 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
             write(out / path.relative_to(nbs), path.read_bytes())
     for name, page in ready.items():
         for image, data in page.images.items(): write(out / PurePosixPath(name).parent / image, data)
-        rendered = render(page, pages[name], menu, pages, config.doc_host + config.doc_baseurl)
+        rendered = render(page, pages[name], menu, pages, config.doc_host + config.doc_baseurl, config.git_url,
+                          f"{config.git_url}/blob/{config.branch}/{config.nbs_path.name}/{name}")
         write(out / pages[name], rendered.encode())
     for asset in ("site.css", "site.js"): write(out / asset, (ASSETS / asset).read_bytes())
     write(out / "search.js", search_index(out, menu).encode())

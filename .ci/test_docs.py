@@ -20,7 +20,7 @@ CELLS = [
     prose("## Prose {#sec-prose}\n\nSee @fig-dot, [the network](../02_network.ipynb#eq.-1) and "
           "<https://example.org/x.ipynb>. $w_i$\n\n$$\\sum_i p_i = 1$$"),
     prose("::: {.callout-warning}\n## Mind the step\n\nIt is *steep*.\n:::\n\n::: {.callout-note}\nNo title.\n:::"),
-    prose("[`fit`](https://se.example/se/network.html#fit) is linked by nbdev."),
+    prose("[`fit`](https://se.example/se/network.html#fit) is linked by nbdev. It's \"scale\" or \"affine\"."),
     code("#| label: fig-dot\n#| fig-cap: \"A dot [at $0$]\"\n#| fig-alt: one white \"dot\"\nplot()",
          data(image_png=PIXEL, text_plain="<Figure>")),
     code("print('red')", {"output_type": "stream", "text": ["\x1b[31mred\x1b[0m\n", "a < b\n"]}),
@@ -54,6 +54,12 @@ EXPECTED = {
     "folded code": r"<details>\s*<summary>\s*Code\s*</summary>",
     "an API block, then its source": r'id="twice".*<summary>\s*Source\s*</summary>.*return.*</details>',
     "a name in a signature, as a name": r"# as fit takes",
+    "quotes that Python understands": r'It\'s "scale" or "affine"\.',
+    "a figure that keeps its white paper in the dark": r'<img[^>]*class="on-paper"',
+    "the page before this one": r'id="beside".*<a rel="prev" href="\.\./index\.html">Site</a>',
+    "the page after this one": r'<a rel="next" href="\.\./network\.html">A &lt;network&gt;</a>',
+    "the notebook itself": r'<a href="https://git\.example/se/blob/main/nbs/sample\.ipynb">Open as notebook</a>',
+    "the repository": r'<header>.*href="https://git\.example/se">Repository</a>.*</header>',
     "the sidebar with this page marked": r'<span>Start</span>.*aria-current=page>A sample<',
     "the page's contents": r'On this page.*href="#sec-prose"',
 }
@@ -63,9 +69,11 @@ UNWANTED = ["secret", r"\x1b", "style scoped", "exported-source", ":::", r"fig-a
 @pytest.fixture(scope="module")
 def rendered():
     page = docs.Page(CELLS, "sample")
-    menu = [("Start", [("index.html", "Site"), ("tutorials/sample.html", "A sample")])]
+    menu = [("Start", [("index.html", "Site"), ("tutorials/sample.html", "A sample")]),
+            ("Understand", [("network.html", "A <network>")])]
     pages = {"02_network.ipynb": "network.html"}
-    return docs.render(page, "tutorials/sample.html", menu, pages, "https://se.example/se")
+    return docs.render(page, "tutorials/sample.html", menu, pages, "https://se.example/se", "https://git.example/se",
+                       "https://git.example/se/blob/main/nbs/sample.ipynb")
 
 
 def test_renderer_keeps_everything(rendered):
@@ -83,4 +91,12 @@ def test_problems_and_search(tmp_path):
     docs.write(tmp_path / "a.html", b'<title></title><main><h1 id="x">Head</h1>word<img src="p.png">'
                b'<iframe src="f.html"></iframe><a href="b.html">b</a><a href="#y">y</a></main>')
     assert len(docs.problems(tmp_path)) == 6, docs.problems(tmp_path)
-    assert '["a.html#x","A","Head","word' in docs.search_index(tmp_path, [("S", [("a.html", "A")])])
+    assert '["a.html#x","A","Head","wordby","",1]' in docs.search_index(tmp_path, [("S", [("a.html", "A")])])
+
+
+def test_search_tells_prose_from_code(tmp_path):
+    "Snippets are sentences: what is code or a table is found, and not shown; users' pages weigh more"
+    docs.write(tmp_path / "a.html", b"<title>A</title><main><h1>Head</h1><p>Prose.</p><pre>code()</pre><p>More.</p>"
+                                    b"<table><tr><td>7</td></tr></table></main>")
+    index = docs.search_index(tmp_path, [("Use", [("a.html", "A")]), ("Tests", [("a.html", "A")])])
+    assert '"Prose.More.","code()7",3]' in index and '"Prose.More.","code()7",0.2]' in index, index

@@ -15,9 +15,15 @@ pytestmark = [pytest.mark.xdist_group("site"),
               pytest.mark.remedy("correct the notebook, or .ci/site/; `make docs` builds the site to look at")]
 
 PHONE = {"width": 360, "has_touch": True, "is_mobile": True}
+WINDOWS = {"on a phone": PHONE, "on a wide screen": {"width": 1400}}
 TEXT = ("main p, main li, main a, main span, main code, main h1, main h2, main h3, main td, main th, "
         "figcaption, summary, nav a, nav span")
 HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => +h.tagName[1])"
+# what is wider than its place must show that there is more
+CUT_OFF = r"""[...document.querySelectorAll('main *')]
+  .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
+  .filter(e => /auto|scroll|hidden/.test(getComputedStyle(e).overflowX))
+  .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient')).map(e => e.outerHTML.slice(0, 80))"""
 # a name in backticks inside a link becomes a link inside a link, which shows as what was typed
 LEFTOVERS = r"""[...document.querySelectorAll('main p, main li, main td')].map(e => e.innerText)
   .filter(t => /\]\s*\(https?:/.test(t)).map(t => t.slice(0, 80))"""
@@ -36,8 +42,9 @@ def test_links(site):
 
 
 def faults(page) -> list:
-    "What is wrong with one page on a phone: what sticks out, markup, headings, contrast"
-    found = [f"on a phone it is {overflow(page)} px too wide"] if overflow(page) > 0 else []
+    "What is wrong with one page in its window: what sticks out or is cut off, markup, headings, contrast"
+    found = [f"it is {overflow(page)} px too wide"] if overflow(page) > 0 else []
+    found += [f"nothing shows that there is more of {element}" for element in page.evaluate(CUT_OFF)]
     found += [f"a reader sees the markup of a link: {text!r}" for text in page.evaluate(LEFTOVERS)]
     levels = page.evaluate(HEADINGS)
     if levels[:1] != [1] or levels.count(1) != 1: found.append(f"it needs one h1, first of its headings: {levels}")
@@ -48,16 +55,17 @@ def faults(page) -> list:
     return found
 
 
-def test_pages(site, visit, pictures):
-    "Every page opens without errors and without the network, and can be read on a phone"
-    page, found = visit(site / "index.html", **PHONE), []
+@pytest.mark.parametrize("window", WINDOWS)
+def test_pages(window, site, visit, pictures):
+    "Every page opens without errors and without the network, and can be read, by day and by night"
+    page, found = visit(site / "index.html", **WINDOWS[window]), []
     heard = complaints(page)
     for path in sorted(site.rglob("*.html")):
         address = path.relative_to(site).as_posix()
         heard.clear()
         page.goto(path.as_uri())
-        found += [f"{address}: {fault}" for fault in heard + faults(page)]
-        pictures(page, address.replace("/", "-"))
+        found += [f"{address}, {window}: {fault}" for fault in heard + faults(page)]
+        pictures(page, f"{address.replace('/', '-')}-{window.split()[-1]}")
     complain(found)
 
 
@@ -72,6 +80,44 @@ def test_search(site, visit):
     page.click("#search")
     page.keyboard.type("zyxwvut")
     page.wait_for_selector("#found .none")
+
+
+def test_search_prefers_users_pages(site, visit):
+    "Tests come last, and what is shown of a page is prose"
+    page = visit(site / "index.html")
+    page.click("#search")
+    page.keyboard.type("neighbours")
+    page.wait_for_selector("#found a")
+    found = page.locator("#found a").evaluate_all("links => links.map(a => a.href)")
+    assert not any("/tests/" in link for link in found[:5]), found
+
+
+def test_copy_and_anchors(site, visit):
+    "Code can be copied, a section can be linked to, and one page leads to the next"
+    page = visit(site / "reference.html" if (site / "reference.html").exists() else site / "index.html",
+                 permissions=["clipboard-read", "clipboard-write"])
+    block = page.locator("div.sourceCode").first
+    block.hover()
+    block.locator(".copy").click()
+    page.wait_for_function("[...document.querySelectorAll('.copy')].some(b => b.textContent === 'Copied')")
+    assert page.evaluate("navigator.clipboard.readText()") == block.locator("code").text_content()
+    heading = page.locator("main h2[id]").first
+    heading.hover()
+    heading.locator(".anchor").click()
+    assert page.url.endswith("#" + heading.get_attribute("id"))
+    page.locator("#beside a").last.click()
+    page.wait_for_load_state()
+    assert not page.url.partition("#")[0].endswith("reference.html")
+
+
+def test_api(site, visit):
+    "Every method has a place of its own, and values can be copied into Python"
+    if not (site / "reference.html").exists(): pytest.skip("a site without the page")
+    page = visit(site / "reference.html")
+    assert page.locator("[id='kernelselfencoder.kneighbors']").count() == 1
+    said = page.locator("main").inner_text()
+    assert not set(said) & set("\u201c\u201d\u2018\u2019"), "curly quotes are no Python"
+    assert "inspect.getdoc" not in said, "how the page is made is nobody's business"
 
 
 def test_theme(site, visit):

@@ -11,7 +11,7 @@ import torch
 
 from .files import under_prefix, with_prefix
 from .network import SelfEncoderNetwork
-from .search import distances, identify_rows, latent_rows, top_k
+from .search import distances, identify_rows, latent_rows, threads_for, top_k
 from .training import choose_device, choose_dtype
 
 # %% ../nbs/10_geometry.ipynb #a4709c44
@@ -36,6 +36,7 @@ class NetworkGeometry:
         rows: np.ndarray,             # (n_outputs,): output j stands for row rows[j] of the training table
     ):
         self.network, self.rows = network, rows
+        self.n_jobs = None   # threads that search; None: as many as torch uses
 
     @property
     def n_outputs(self) -> int:
@@ -54,7 +55,8 @@ class NetworkGeometry:
         "Distances to the `k` nearest outputs, increasing, and their positions; SoftMax pays twice for distances"
         phi = self.network.output_activation
         with_normalizer = with_distance and phi == "softmax"
-        found = top_k(self._hidden(Z), self.network.output.detach(), k, with_normalizer)
+        with threads_for(self.n_jobs):
+            found = top_k(self._hidden(Z), self.network.output.detach(), k, with_normalizer)
         return distances(found, phi).double().cpu().numpy() if with_distance else None, found.indices.cpu().numpy()
 
     def state(self) -> tuple[dict, dict]:
@@ -81,7 +83,11 @@ class NetworkGeometry:
         if np.ndim(Z) != 2 or Z.shape[1] != width:
             raise ValueError(f"this geometry is one of rows with {width} coordinates; got an array of shape "
                              f"{np.shape(Z)}.")
-        return latent_rows(self.network, torch.as_tensor(Z, dtype=output.dtype, device=output.device))
+        rows = torch.as_tensor(Z, dtype=output.dtype, device=output.device)
+        if not torch.isfinite(rows).all():
+            raise ValueError(f"X holds numbers that are too large for {str(output.dtype).removeprefix('torch.')}: set "
+                             "invariance='scale' in the fit, or give the columns in larger units.")
+        return latent_rows(self.network, rows)
 
 # %% ../nbs/10_geometry.ipynb #9bb7b1ed
 @torch.no_grad()

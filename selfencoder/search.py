@@ -4,18 +4,21 @@
 
 # %% auto #0
 __all__ = ['ROWS', 'QUERIES', 'COLUMNS', 'CHUNK', 'QUERIES_PICKED', 'top_columns', 'best_columns', 'check_n_neighbors',
-           'without_self', 'neighbor_graph', 'map_rows', 'padded_affine', 'latent_rows', 'identify_rows',
-           'chunk_maxima', 'best_of_chunks', 'TopK', 'on_threads', 'top_k', 'distances']
+           'without_self', 'neighbor_graph', 'symmetric_graph', 'within_radius', 'array_of_arrays', 'radius_graph',
+           'map_rows', 'padded_affine', 'latent_rows', 'identify_rows', 'chunk_maxima', 'best_of_chunks', 'TopK',
+           'on_threads', 'threads_for', 'top_k', 'distances']
 
 # %% ../nbs/04_search.ipynb #5d1d2f01
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from joblib import effective_n_jobs
 from scipy import sparse
 
 from .network import ACTIVATIONS, LOG2E, SelfEncoderNetwork, check_option
@@ -79,6 +82,51 @@ def neighbor_graph(
     data = distance.ravel() if mode == "distance" else np.ones(index.size)
     starts = np.arange(0, index.size + 1, index.shape[1])
     return sparse.csr_matrix((data, index.ravel(), starts), shape=(len(index), n_columns))
+
+# %% ../nbs/04_search.ipynb #79ea4c6d
+def symmetric_graph(
+    distance: np.ndarray,   # (n, k), not less than zero
+    index: np.ndarray,      # (n, k): neighbours among the same n rows
+) -> sparse.csr_matrix:
+    "The neighbours of n rows among themselves as a symmetric matrix with a stored zero from each row to itself"
+    n, k = index.shape
+    rows, others, own = np.repeat(np.arange(n), k), index.ravel(), np.arange(n)
+    cells = np.concatenate([rows * n + others, others * n + rows, own * n + own])
+    cells, place = np.unique(cells, return_inverse=True)
+    lengths = np.zeros(len(cells))
+    np.maximum.at(lengths, place[: 2 * n * k], np.tile(distance.ravel(), 2))
+    return sparse.csr_matrix((lengths, (cells // n, cells % n)), shape=(n, n))
+
+# %% ../nbs/04_search.ipynb #cfd92b1e
+def within_radius(
+    distance: np.ndarray,        # (queries, n), increasing along each row
+    index: np.ndarray,           # (queries, n)
+    radius,                      # a number, or one for each query
+    sort_results: bool = False,  # nearest first; else in the order of the table
+) -> tuple[np.ndarray, np.ndarray]:
+    "Distances and indices of the neighbours that are not farther than `radius`: two arrays of arrays"
+    found = [np.flatnonzero(near) for near in distance <= np.reshape(radius, (-1, 1))]
+    if not sort_results: found = [near[np.argsort(i[near], kind="stable")] for near, i in zip(found, index)]
+    return tuple(array_of_arrays([row[near] for row, near in zip(values, found)]) for values in (distance, index))
+
+
+def array_of_arrays(arrays: list) -> np.ndarray:
+    "An array that holds arrays, also if all of them have one length"
+    return np.array([*arrays, None], dtype=object)[:-1]
+
+
+def radius_graph(
+    distances: np.ndarray,   # array of arrays, as `within_radius` gives it
+    indices: np.ndarray,     # array of arrays
+    n_columns: int,          # how many training rows there are
+    mode: str = "connectivity",
+) -> sparse.csr_matrix:
+    "The neighbours within a radius as a sparse matrix of shape (queries, n_columns)"
+    check_option("mode", mode, ("connectivity", "distance"))
+    starts = np.cumsum([0, *map(len, indices)])
+    columns = np.concatenate(indices).astype(int) if len(indices) else np.zeros(0, dtype=int)
+    data = np.concatenate(distances).astype(float) if mode == "distance" else np.ones(len(columns))
+    return sparse.csr_matrix((data, columns, starts), shape=(len(indices), n_columns))
 
 # %% ../nbs/04_search.ipynb #533b5a58
 ROWS = 32              # queries per product: always this many, so that a row's result does not depend on its batch
@@ -169,6 +217,17 @@ def on_threads(function: Callable, parts: list) -> list:
             return list(pool.map(function, parts))
     finally:
         torch.set_num_threads(threads)
+
+# %% ../nbs/04_search.ipynb #22e19336
+@contextmanager
+def threads_for(n_jobs: int | None):
+    "For a while, torch uses as many threads as `n_jobs` says; None: as many as before"
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(before if n_jobs is None else effective_n_jobs(n_jobs))
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 # %% ../nbs/04_search.ipynb #ca0d1197
 def top_k(

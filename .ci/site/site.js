@@ -1,4 +1,5 @@
-// The three things a page does by itself: its colours, its menu, its search. No network, so it works from disk too.
+// What a page does by itself: its colours, its menu, its search, links to its sections, and code that can be copied.
+// No network, so it works from disk too.
 "use strict";
 const root = document.documentElement;
 const up = document.currentScript.dataset.up;
@@ -20,6 +21,33 @@ menu.addEventListener("click", () => {
   menu.setAttribute("aria-expanded", open);
 });
 
+for (const heading of document.querySelectorAll("main :is(h2, h3, h4)[id]")) {
+  const link = document.createElement("a");
+  link.className = "anchor";
+  link.href = "#" + heading.id;
+  link.textContent = "#";
+  link.setAttribute("aria-label", "Link to this section");
+  heading.append(link);
+}
+
+for (const block of document.querySelectorAll("div.sourceCode")) {
+  const button = document.createElement("button");
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    const code = block.querySelector("code").textContent;
+    try {
+      await navigator.clipboard.writeText(code);
+      button.textContent = "Copied";
+    } catch {   // not allowed: select it, so that a key can copy it
+      getSelection().selectAllChildren(block.querySelector("code"));
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+  block.append(button);
+}
+
 const box = document.getElementById("search"), found = document.getElementById("found");
 
 // The index is a script because a page opened from disk may not fetch; it is loaded at the first search.
@@ -31,20 +59,22 @@ const index = () => loading ??= new Promise(done => {
   document.head.append(script);
 });
 
-// Every word must occur; a word in a heading weighs more than one in the text.
-function score([, page, head, text], words) {
+// Every word must occur; one in a heading weighs more than one in prose, prose more than code, and each section of the
+// site has a weight of its own.
+function score([, page, head, prose, code, weight], words) {
   let total = 0;
   for (const word of words) {
-    const inHead = (head || page).toLowerCase().includes(word), inText = text.toLowerCase().split(word).length - 1;
-    if (!inHead && !inText) return 0;
-    total += 20 * inHead + Math.min(inText, 5);
+    const times = text => Math.min(text.toLowerCase().split(word).length - 1, 5);
+    const inHead = (head || page).toLowerCase().includes(word);
+    if (!inHead && !times(prose) && !times(code)) return 0;
+    total += 20 * inHead + 2 * times(prose) + times(code);
   }
-  return total;
+  return total * weight;
 }
 
 function excerpt(text, words) {
   const lower = text.toLowerCase(), hits = words.map(w => lower.indexOf(w)).filter(i => i >= 0);
-  const start = Math.max(0, Math.min(...hits, text.length) - 40), part = text.slice(start, start + 140);
+  const first = hits.length ? Math.min(...hits) : 0, start = Math.max(0, first - 40), part = text.slice(start, start + 140);
   const small = document.createElement("small");
   const pattern = new RegExp(`(${words.map(w => w.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "gi");
   part.split(pattern).forEach((piece, i) => {
@@ -60,10 +90,10 @@ async function search() {
   if (!words.length) return;
   const hits = (await index()).map(entry => [score(entry, words), entry]).filter(([s]) => s)
     .sort((a, b) => b[0] - a[0]).slice(0, 12);
-  found.replaceChildren(...hits.map(([, [address, page, head, text]]) => {
+  found.replaceChildren(...hits.map(([, [address, page, head, prose]]) => {
     const item = document.createElement("li"), link = document.createElement("a");
     link.href = up + address;
-    link.append(head && head !== page ? `${page} › ${head}` : page, excerpt(text, words));
+    link.append(head && head !== page ? `${page} › ${head}` : page, excerpt(prose, words));
     item.append(link);
     return item;
   }));
