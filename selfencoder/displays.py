@@ -302,9 +302,10 @@ class WaterfallDisplay(Display):
             ax.axvline(end, color="black", ls=":" if text == "mean" else "-", lw=1, zorder=0, label=f"{text} {end:.3g}")
         ax.set_yticks(range(1, len(self.pushes)), self.pushes.index[1:])
         ax.invert_yaxis()
+        ax.use_sticky_edges = False
         ax.margins(x=0.15)
         ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+        ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
         return self
 
 # %% ../nbs/14_displays.ipynb #27c76e25

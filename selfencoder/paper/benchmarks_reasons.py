@@ -40,12 +40,12 @@ def flipped(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndar
     return noisy, wrong
 
 
-def doubts_by_cleanlab(X, y, seed, method) -> np.ndarray:
+def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
     "The rows, most doubtful first, by cleanlab with a forest under cross-validation"
     from cleanlab.rank import get_label_quality_scores
     cv = StratifiedKFold(5, shuffle=True, random_state=seed)
     p = cross_val_predict(forest(RandomForestClassifier, seed), X, y, cv=cv, method="predict_proba")
-    return np.argsort(get_label_quality_scores(y, p, method=method), kind="stable")
+    return np.argsort(get_label_quality_scores(y, p), kind="stable")
 
 
 def compare_doubts(quick=False):
@@ -63,8 +63,7 @@ def compare_doubts(quick=False):
                         KernelSelfEncoderClassifier(random_state=seed).fit(X, noisy)).index.to_numpy(),
                     "the same, relevance=None": lambda: doubtful_labels(
                         KernelSelfEncoderClassifier(relevance=None).fit(X, noisy)).index.to_numpy(),
-                    "cleanlab, self-confidence": lambda: doubts_by_cleanlab(X, noisy, seed, "self_confidence"),
-                    "cleanlab, normalized margin": lambda: doubts_by_cleanlab(X, noisy, seed, "normalized_margin"),
+                    "cleanlab with a forest": lambda: doubts_by_cleanlab(X, noisy, seed),
                 }, 1)
                 for who, turn in turns.items():
                     m = int(wrong.sum())
