@@ -54,6 +54,7 @@ SWAPS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast
          ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.Add: ast.Sub,
          ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
          ast.Pow: ast.Mult, ast.And: ast.Or, ast.Or: ast.And}
+SKIPPED = ("annotation", "returns", "decorator_list", "defaults", "kw_defaults")   # defaults are choices, not logic
 # words for people, and what only they see
 FOR_PEOPLE = {"stacklevel", "desc", "leave", "disable", "help", "metavar", "figsize", "label"}
 
@@ -98,7 +99,7 @@ def walk(node, function=""):
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr): continue   # text is for people
-            if name in ("annotation", "returns", "decorator_list") or isinstance(child, (ast.Import, ast.ImportFrom)): continue
+            if name in SKIPPED or isinstance(child, (ast.Import, ast.ImportFrom)): continue
             if isinstance(child, ast.keyword) and child.arg in FOR_PEOPLE: continue
             inside = function
             if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
