@@ -201,7 +201,7 @@ def check_codes(classes: list, codes: np.ndarray):
 def check_targets(targets: np.ndarray, n_rows: int):
     "Check the numbers of a target, or of several"
     require(targets.ndim in (1, 2), "targets are no column")
-    check_arrays({"targets": targets}, {"targets": "f n t"[:1 + 2 * targets.ndim]}, {"n": n_rows})
+    check_arrays({"targets": targets}, {"targets": "f n" if targets.ndim == 1 else "f n t"}, {"n": n_rows})
     require(targets.size > 0, "targets are empty")
 
 # %% ../nbs/05a_content.ipynb #cd556922
