@@ -313,7 +313,7 @@ class LandmarkGeometry:
         needed, free = 16 * len(Z) * k, available_memory()
         if needed > free / 2:
             raise MemoryError(f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and "
-                              f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or for fewer queries at a time.")
+                              f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or fewer queries at a time.")
         def chunk(A): return self.cells.nearest(A, map_rows(self._to_marks, A).numpy(), k, self.n_probes)
         distance, index = map(np.concatenate, zip(*self._over(list(self._seen(Z).split(CHUNK)), chunk)))
         if not with_distance: return None, index
