@@ -230,8 +230,8 @@ class LandmarkGeometry:
         needed, free = 8 * len(Z) * len(self.Z), available_memory()
         if needed > free / 2:
             raise MemoryError(f"the outputs of {len(Z):,} queries for {len(self.Z):,} training rows need "
-                              f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at a time, "
-                              "or for votes, predictions or neighbours, which never need them all.")
+                              f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at a "
+                              "time, or for votes, predictions or neighbours, which never need them all.")
         index, w, V, constant = map(torch.from_numpy, self._ask(Z, self._n_local, self._compact))
         v, result = torch.from_numpy(self.weights), np.empty((len(V), len(self.Z)))
         def fill(K, block):
@@ -312,8 +312,8 @@ class LandmarkGeometry:
         "Distances to the `k` nearest training rows that are found, increasing, and their positions"
         needed, free = 16 * len(Z) * k, available_memory()
         if needed > free / 2:
-            raise MemoryError(f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB "
-                              "are free: ask for fewer neighbours, or for fewer queries at a time.")
+            raise MemoryError(f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and "
+                              f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or fewer queries at a time.")
         def chunk(A): return self.cells.nearest(A, map_rows(self._to_marks, A).numpy(), k, self.n_probes)
         distance, index = map(np.concatenate, zip(*self._over(list(self._seen(Z).split(CHUNK)), chunk)))
         if not with_distance: return None, index
