@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['MAX_CATEGORIES', 'MANY_LEVELS', 'GRID', 'FAR', 'as_table', 'read_table', 'read_query', 'remember_columns',
            'adopt_columns', 'as_floats', 'kind_of', 'as_days', 'floats_of', 'categorical_mask', 'Numbers', 'Levels',
-           'Categories', 'TableEncoding', 'AffineMap', 'snap', 'multiply_rows', 'raw_map', 'standardise', 'skew_signs',
-           'scale_map', 'sets_one_row_apart', 'column_space', 'invariant_waves', 'nearest_rotation',
-           'canonical_rotation', 'affine_map', 'varying_columns', 'float_precision', 'TableCoordinates']
+           'as_in_training', 'Categories', 'TableEncoding', 'AffineMap', 'snap', 'multiply_rows', 'raw_map',
+           'standardise', 'skew_signs', 'scale_map', 'sets_one_row_apart', 'column_space', 'invariant_waves',
+           'nearest_rotation', 'canonical_rotation', 'affine_map', 'varying_columns', 'float_precision',
+           'TableCoordinates']
 
 # %% ../nbs/01_coordinates.ipynb #9bd65827
 import datetime
@@ -399,6 +400,16 @@ def _warn_of_levels(levels, n_rows, name):
                 f"alike: drop it (--ignore {name}), or turn it into numbers if it holds numbers or dates")
     else: return
     warnings.warn(f"Column {name!r} {said}.", UserWarning, stacklevel=2)
+
+# %% ../nbs/01_coordinates.ipynb #704a78f5
+def as_in_training(values: pd.Series, training: pd.Series, name) -> pd.Series:
+    "A column of new rows as the training column has it: numbers for numbers, its levels for what means them"
+    if values.dtype == training.dtype != object: return values
+    if training.dtype.kind in "biuf": return pd.Series(as_floats(values, name, text=True), index=values.index)
+    if not _looks_categorical(training): return values
+    levels = _factorize(training, name)[1]
+    known = [levels[k] if k >= 0 else value for k, value in zip(Levels(levels, name).codes(values, check=False), values)]
+    return pd.Series(known, index=values.index, dtype=object)
 
 # %% ../nbs/01_coordinates.ipynb #859ab064
 @dataclass

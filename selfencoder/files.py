@@ -117,7 +117,7 @@ def read_model(path) -> tuple[dict, dict]:
             if strange: raise ValueError(f"{str(path)!r} holds numbers of type {min(strange)}, which no model has.")
             arrays = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
-        raise ValueError(f"{str(path)!r} is cut off or is not a model file ({error}).") from None
+        raise ValueError(f"{str(path)!r} is cut off or is not a model file ({str(error)[:80]}).") from None
     return _checked_header(path, metadata, arrays), arrays
 
 # %% ../nbs/05_files.ipynb #c616192d

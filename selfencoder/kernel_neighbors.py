@@ -25,7 +25,7 @@ from sklearn.utils.validation import (_check_sample_weight, check_array, check_c
 from .choice import (BANDWIDTHS, FEWEST_ROWS, UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY, Question, average,
                                 kernel_part, relevant_candidates, try_kernel)
 from .content import check_kernel_model, content_of
-from .coordinates import adopt_columns, read_query, read_table
+from .coordinates import adopt_columns, as_in_training, read_query, read_table
 from .files import estimator_for, estimator_header, read_model, under_prefix, with_prefix, write_model
 from .geometry import check_coordinates
 from .kernel import PENALTIES, Cholesky, log_losses
@@ -101,7 +101,8 @@ def stacked(table, more):
     "Two tables of the same columns, one below the other"
     if not isinstance(table, pd.DataFrame): return np.concatenate([table, np.asarray(more)])
     table, more = table.copy(), pd.DataFrame(more, columns=table.columns).copy()
-    for name, dtype in table.dtypes.items():   # a category stays one, whatever the new rows were read as
+    for name, dtype in table.dtypes.items():   # a column stays what it is, whatever the new rows were read as
+        more[name] = as_in_training(more[name], table[name], name)
         if not isinstance(dtype, pd.CategoricalDtype): continue
         if not dtype.ordered:
             dtype = pd.CategoricalDtype(dtype.categories.append(pd.Index(more[name].dropna().unique())).unique())
