@@ -28,7 +28,7 @@ from .search import (check_n_neighbors, neighbor_graph, radius_graph, symmetric_
                                 without_self)
 from .solvers import LOSS_EVERY
 from .training import STARTS, Trained, choose_device, train
-from .votes import (class_codes, class_shares, classes_from_state, classes_state, is_uniform, mean_of,
+from .votes import (class_codes, class_shares, classes_from_state, classes_state, mean_of,
                                real_targets, require_target, target_columns, votes_by)
 
 # %% ../nbs/11_neighbors.ipynb #22cc5384
@@ -292,12 +292,12 @@ class SelfEncoder(TransformerMixin, BaseEstimator):
         "Distances and positions of the nearest outputs; among themselves, training rows leave themselves out"
         Z = self._coordinates_of(X)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        k = check_n_neighbors(k, self.geometry_.n_outputs - (X is None))
+        k = check_n_neighbors(k, len(self.geometry_.rows) - (X is None))
         self.geometry_.n_jobs = self.n_jobs
         distance, position = self.geometry_.nearest(Z, k + (X is None), with_distance)
         if X is not None: return distance, position
         own = np.full(len(Z), -1)
-        own[self.geometry_.rows] = np.arange(self.geometry_.n_outputs)
+        own[self.geometry_.rows] = np.arange(len(self.geometry_.rows))
         return without_self(distance, position, own, k)
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
@@ -468,7 +468,7 @@ def voters(
     X,          # a table of queries; None: the training rows, which have no vote about themselves
 ) -> tuple[np.ndarray, np.ndarray|None]:
     "The positions among the visible samples of each row's neighbours, and their votes; None: one each"
-    distance, position = estimator._nearest(X, with_distance=not is_uniform(estimator.weights))
+    distance, position = estimator._nearest(X, with_distance=estimator.weights not in (None, "uniform"))
     return position, votes_by(estimator.weights, distance)
 
 # %% ../nbs/11_neighbors.ipynb #bd6f1600
