@@ -634,7 +634,8 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         or nothing (the encoded table as it is). Under "scale" the sign of a column is that of its skewness; a column
         without skewness (as far as third moments tell) keeps the sign it came with.
     categorical_features : "from_dtype", None, or array-like of booleans, names or indices, default="from_dtype"
-        Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text.
+        Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text,
+        unless all of it is dates or durations, which are numbers.
     random_state : int, RandomState instance or None, default=0
         Chooses the basis of `invariance="affine"` where the data are too symmetric to do it.
 

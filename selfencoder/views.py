@@ -185,7 +185,8 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         What must not matter: unit, origin and direction of each column; any strictly increasing map of each column;
         any invertible affine map of all columns together, and how categories are coded.
     categorical_features : "from_dtype", None, or array-like of booleans, names or indices, default="from_dtype"
-        Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text.
+        Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text,
+        unless all of it is dates or durations, which are numbers.
 
     Attributes
     ----------
