@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['COMMANDS', 'DESCRIPTION', 'READING', 'LEARNING', 'WRITING', 'QUERY', 'TABLE', 'QUICK_NOTE', 'option', 'command',
            'Parser', 'make_parser', 'note', 'notes_for_warnings', 'main', 'info', 'reading', 'check_names',
-           'writing_to', 'check_out', 'write_text', 'training_table', 'target_is_classes', 'fitted', 'about_the_table',
-           'is_model_file', 'open_model', 'learn', 'check_k', 'queries_for', 'fit', 'predict', 'neighbors', 'explain',
-           'choose_budget', 'show_tables', 'show_differences', 'reproduce', 'bench', 'invariance']
+           'writing_to', 'check_out', 'write_text', 'training_table', 'target_is_classes', 'about_the_table', 'fitted',
+           'is_model_file', 'open_model', 'check_k', 'learned_and_asked', 'opened_and_asked', 'fit', 'predict',
+           'neighbors', 'explain', 'choose_budget', 'show_tables', 'show_differences', 'reproduce', 'bench',
+           'invariance']
 
 # %% ../nbs/15_cli.ipynb #179d0a70
 import argparse
@@ -121,11 +122,11 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
 
 
 def _forget_output():
-    "Let go what is still to be written to standard output, or Python would try again when it ends"
+    "Let go what standard output does not take, or Python would try again when it ends"
     try:
+        if sys.stdout: sys.stdout.flush()
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (AttributeError, OSError, ValueError):
-        pass   # there is none, or it is no file
 
 # %% ../nbs/15_cli.ipynb #cbe8651f
 @command()
@@ -215,6 +216,9 @@ def training_table(args):
     if (args.classes or args.numbers) and args.target is None: raise ValueError("--classes and --numbers need --target")
     if args.classes and args.numbers: raise ValueError("--classes and --numbers exclude each other")
     if args.target in args.ignore: raise ValueError(f"{args.target!r} can't be the target and be ignored: choose one")
+    if is_model_file(args.table):
+        raise ValueError(f"{args.table!r} is a model file, which does not hold the table that it was made from: name "
+                         "that table")
     table = table_from_file(args.table, **reading(args))
     for column in [*args.ignore, *([] if args.target is None else [args.target])]:
         check_names([column], list(table.columns), f"column in {args.table!r} called")
@@ -243,10 +247,20 @@ def target_is_classes(target, args) -> bool:
     return not numeric or different <= 20 and bool((target % 1 == 0).all())
 
 # %% ../nbs/15_cli.ipynb #8eb4ab61
+@contextmanager
+def about_the_table():
+    "What the library says about a table, as a `ValueError`, whatever it was raised as"
+    try:
+        yield
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+
+
 def fitted(table, target, args):
     "A kernel self-encoder of the kind that the target asks for"
     from selfencoder import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
-    if target is None: return KernelSelfEncoder(random_state=args.seed).fit(table)
+    if target is None:
+        with about_the_table(): return KernelSelfEncoder(random_state=args.seed).fit(table)
     known = target.notna()
     if not known.any(): raise ValueError(f"the target {args.target!r} is empty in all rows")
     values = target[known].infer_objects()
@@ -260,16 +274,8 @@ def fitted(table, target, args):
     if not known.all(): note(f"rows without {args.target!r} are left out: {int((~known).sum()):,} of {len(known):,}")
     y = values.reindex(table.index, fill_value=values.iloc[0])
     model = (KernelSelfEncoderClassifier if classes else KernelSelfEncoderRegressor)(random_state=args.seed)
-    return model.fit(table, y.to_numpy(), sample_weight=None if known.all() else known.to_numpy(dtype=float))
-
-
-@contextmanager
-def about_the_table():
-    "What the library says about a table, as a `ValueError`, whatever it was raised as"
-    try:
-        yield
-    except TypeError as error:
-        raise ValueError(str(error)) from None
+    weights = None if known.all() else known.to_numpy(dtype=float)   # zero: no row
+    with about_the_table(): return model.fit(table, y.to_numpy(), sample_weight=weights)
 
 # %% ../nbs/15_cli.ipynb #b9da4785
 def is_model_file(path: str) -> bool:
@@ -288,27 +294,27 @@ def open_model(path: str):
     kernel = str(read_model(path)[0]["estimator"]).startswith("Kernel")
     return (KernelSelfEncoder if kernel else SelfEncoder).load(path)
 
-
-def learn(args):
-    "A model from a table, and that table and its target"
-    if args.table == args.query == "-": raise ValueError("only one of the two tables can come through the pipe")
-    if is_model_file(args.table):
-        raise ValueError(f"{args.table!r} is a model file, which does not hold the table that it was made from: name "
-                         "that table")
-    table, target = training_table(args)
-    with about_the_table(): return fitted(table, target, args), table, target
-
-
-def check_k(k: int, model):
+# %% ../nbs/15_cli.ipynb #ee6ab655
+def check_k(k: int, most: int):
     "Refuse to look for more neighbours than there are"
-    most = model.geometry_.n_outputs
-    if not 1 <= k <= most: raise ValueError(f"-k must be between 1 and {most}, the rows that were learned; got {k}")
+    if not 1 <= k <= most: raise ValueError(f"-k must be between 1 and {most}, the rows to learn from; got {k}")
 
 
-def queries_for(model, args):
-    "The rows that are asked about, read the way the training table was"
+def learned_and_asked(args):
+    "A model from a table, that table and its target, and the rows that are asked about"
+    from selfencoder.tables import columns_in, rows_from_file
+    if args.table == args.query == "-": raise ValueError("only one of the two tables can come through the pipe")
+    table, target = training_table(args)
+    queries = rows_from_file(args.query, columns_in(table), **reading(args))
+    check_k(args.k, len(table) if target is None else int(target.notna().sum()))
+    return fitted(table, target, args), table, target, queries
+
+
+def opened_and_asked(path: str, args):
+    "A model from its file, and the rows that are asked about"
     from selfencoder.tables import columns_of, rows_from_file
-    return rows_from_file(args.query, columns_of(model), **reading(args))
+    model = open_model(path)
+    return model, rows_from_file(args.query, columns_of(model), **reading(args))
 
 # %% ../nbs/15_cli.ipynb #14c9a046
 @command(
@@ -331,8 +337,8 @@ def fit(args):
         zcat log.csv.gz | selfencoder fit - --target failed -o failed.safetensors
     """
     check_out(args.out, args.table)
-    args.query = None
-    model, table, _ = learn(args)
+    table, target = training_table(args)
+    model = fitted(table, target, args)
     with writing_to(args.out): model.save("/dev/stdout" if args.out == "-" else args.out)
     score = f", leave-one-out score {model.loo_score_:.3f}" if hasattr(model, "loo_score_") else ""
     note(f"{len(table):,} rows of {table.shape[1]} columns{score}; written to {args.out}")
@@ -355,10 +361,10 @@ def predict(args):
     """
     import pandas as pd
     check_out(args.out, args.model, args.query)
-    model = open_model(args.model)
+    model, queries = opened_and_asked(args.model, args)
     if not hasattr(model, "predict"):
         raise ValueError(f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such models")
-    queries = queries_for(model, args)
+    if isinstance(getattr(model, "classes_", None), list): raise ValueError(f"{args.model!r} has several targets")
     with about_the_table():
         found = pd.DataFrame({"query": range(len(queries)), "prediction": model.predict(queries)})
         if hasattr(model, "predict_proba"):
@@ -388,14 +394,12 @@ def neighbors(args):
     import numpy as np
     import pandas as pd
     check_out(args.out, args.table, args.query)
-    target = None
     if is_model_file(args.table):
         if args.target or args.ignore: raise ValueError("--target and --ignore are for tables: a model knows its own")
-        model = open_model(args.table)
+        target, (model, queries) = None, opened_and_asked(args.table, args)
+        check_k(args.k, model.geometry_.n_outputs)
     else:
-        model, _, target = learn(args)
-    check_k(args.k, model)
-    queries = queries_for(model, args)
+        model, _, target, queries = learned_and_asked(args)
     with about_the_table():
         distances, rows = model.kneighbors(queries, args.k)
         number, rank = np.indices(rows.shape)
@@ -421,11 +425,9 @@ def explain(args):
 
         selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html
     """
-    check_out(args.out, args.table, args.query)
-    model, table, target = learn(args)
-    check_k(args.k, model)
-    queries = queries_for(model, args)
     from selfencoder.reasons import explanation_page
+    check_out(args.out, args.table, args.query)
+    model, table, target, queries = learned_and_asked(args)
     with about_the_table(): write_text(args.out, explanation_page(model, table, target, queries, args.k))
 
 # %% ../nbs/15_cli.ipynb #818a6c86

@@ -53,7 +53,8 @@ def check_arrays(
         for letter, length in zip(letters, array.shape):
             require(sizes.setdefault(letter, length) == length,
                     f"{name} has the shape {array.shape}, which does not fit the rest")
-        require(kind != "f" or np.all(np.abs(array.astype(np.float64)) < LARGEST), f"{name} holds NaN, infinity or nearly that")
+        require(kind != "f" or np.all(np.abs(array.astype(np.float64)) < LARGEST),
+                f"{name} holds NaN, infinity or nearly that")
 
 
 def check_range(name: str, array, low, high=np.inf):
@@ -201,7 +202,7 @@ def check_codes(classes: list, codes: np.ndarray):
 def check_targets(targets: np.ndarray, n_rows: int):
     "Check the numbers of a target, or of several"
     require(targets.ndim in (1, 2), "targets are no column")
-    check_arrays({"targets": targets}, {"targets": "f n t"[:1 + 2 * targets.ndim]}, {"n": n_rows})
+    check_arrays({"targets": targets}, {"targets": "f n" if targets.ndim == 1 else "f n t"}, {"n": n_rows})
     require(targets.size > 0, "targets are empty")
 
 # %% ../nbs/05a_content.ipynb #cd556922
@@ -317,8 +318,8 @@ class _Landmarks:
                      n_local=lambda value: _fits(value, int) and value > 0, local_penalty=_is_positive, share=float)
 
     def arrays(said):
-        lines = {"points": "f m c", "positions": "i m", "cell": "i n", "columns": "i v", "factors": "f v", "weight": "f 1",
-                 "similarities": "f m", "gram": "f m m"}
+        lines = {"points": "f m c", "positions": "i m", "cell": "i n", "columns": "i v", "factors": "f v",
+                 "weight": "f 1", "similarities": "f m", "gram": "f m m"}
         return {f"geometry.{name}": line for name, line in lines.items()}
 
     def coefficients(said): return {"coefficients.0": "f m k", "coefficients.1": "f n k"}

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .coordinates import categorical_mask, read_query, read_table, remember_columns
 from .kernel_neighbors import KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
-from .views import is_time
 
 # %% ../nbs/12b_imputer.ipynb #5728b376
 def without_column(frame: pd.DataFrame, j: int) -> pd.DataFrame:
@@ -34,7 +33,7 @@ class ColumnFiller:
             target = codes
         elif isinstance(values.dtype, pd.PeriodDtype):
             raise ValueError(f"column {values.name!r} holds periods: make them dates with .dt.to_timestamp() first.")
-        elif is_time(values.dtype):
+        elif getattr(values.dtype, "kind", "") in ("M", "m"):   # dates and durations
             self.first = values.min()
             target = ((values[known] - self.first) / pd.Timedelta("1D")).to_numpy(dtype=float)
         else:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.linalg.blas import dsyrk
 
 from .search import top_columns
 
@@ -31,9 +32,10 @@ class Sums:
         weights: torch.Tensor,   # (rows,)
     ):
         "The sums over some rows"
-        K, v = K.double(), weights.double()
-        weighted = K if bool((v == 1).all()) else K * v[:, None]
-        return cls(v.sum(), weighted.sum(0), weighted.T @ K, v @ Y, weighted.T @ Y)
+        v, K = weights.double(), K.double()
+        root = K if bool((v == 1).all()) else K * v.sqrt()[:, None]
+        half = torch.from_numpy(dsyrk(1.0, root.numpy().T))   # above the diagonal: half the time of a product
+        return cls(v.sum(), v @ K, half + half.triu(1).T, v @ Y, K.T @ (v[:, None] * Y))
 
     def __add__(self, other): return Sums(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
 
@@ -138,8 +140,9 @@ class Cells:
         if (found < k).any():   # too few rows in these cells: look into all
             few, distance, index = found < k, np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
             for some, how_many in ((few, None), (~few, probes)):
-                if some.any():
-                    distance[some], index[some] = self.nearest(queries[torch.from_numpy(some)], to_cells[some], k, how_many)
+                if not some.any(): continue
+                asked = queries[torch.from_numpy(some)]
+                distance[some], index[some] = self.nearest(asked, to_cells[some], k, how_many)
             return distance, index
         return self._in_parts(self._scan, queries, k, int(found.max()), cells)
 

