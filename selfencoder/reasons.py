@@ -40,8 +40,8 @@ def exact_geometry(model) -> KernelGeometry:
     "The same, if the solution is exact"
     geometry = solved_geometry(model)
     if type(geometry) is not KernelGeometry:
-        raise ValueError("this takes the exact solution, and the model has landmarks: fit it with n_landmarks=None, on a "
-                         "sample if there are many rows.")
+        raise ValueError("this takes the exact solution, and the model has landmarks: fit it with n_landmarks=None, "
+                         "on a sample if there are many rows.")
     return geometry
 
 
