@@ -25,8 +25,8 @@ from .search import (check_n_neighbors, neighbor_graph, radius_graph, symmetric_
                                 without_self)
 from .solvers import LOSS_EVERY
 from .training import STARTS, Trained, train
-from .votes import (class_codes, class_shares, classes_from_state, classes_state, is_uniform, mean_of,
-                               real_targets, require_target, target_columns, votes_by)
+from .votes import (class_codes, class_shares, classes_from_state, classes_state, mean_of, real_targets,
+                               require_target, target_columns, votes_by)
 
 # %% ../nbs/11_neighbors.ipynb #22cc5384
 _POSITIVE = Interval(Integral, 1, None, closed="left")
@@ -433,8 +433,9 @@ def voters(
     X,          # a table of queries; None: the training rows, which have no vote about themselves
 ) -> tuple[np.ndarray, np.ndarray|None]:
     "The positions among the visible samples of each row's neighbours, and their votes; None: one each"
-    distance, position = estimator._nearest(X, with_distance=not is_uniform(estimator.weights))
-    return position, votes_by(estimator.weights, distance)
+    uniform = estimator.weights in (None, "uniform")
+    distance, position = estimator._nearest(X, with_distance=not uniform)
+    return position, None if uniform else votes_by(estimator.weights, distance)
 
 # %% ../nbs/11_neighbors.ipynb #bd6f1600
 class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):

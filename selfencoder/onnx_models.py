@@ -80,7 +80,7 @@ def onnx_inputs(
     for name, column, (_, values) in zip(input_names(model), model.coordinates_.columns_,
                                          model.coordinates_._columns_of(table)):
         if column.kind in ("number", "time"): found = column.floats(values, name)
-        else: found = np.array(["" if hole else str(value) for value, hole in zip(values, pd.isna(values))], dtype=object)
+        else: found = np.array(["" if hole else str(value) for value, hole in zip(values, pd.isna(values))], object)
         inputs[name] = found[:, None]
     return inputs
 
@@ -201,8 +201,8 @@ def to_onnx(
     "The model as an ONNX `ModelProto`: one input for each column of the table, labels and probabilities out"
     check_is_fitted(model, "geometry_")
     if type(model.geometry_) is not KernelGeometry or not hasattr(model, "_voters"):
-        raise ValueError(f"{type(model).__name__} has no vote that ONNX could hold: export a KernelSelfEncoderClassifier "
-                         "or a KernelSelfEncoderRegressor.")
+        raise ValueError(f"{type(model).__name__} has no vote that ONNX could hold: export a "
+                         "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor.")
     graph = Graph()
     Z = coordinates_of(graph, model.coordinates_, *read_columns(graph, model))
     return graph.model(answers_of(graph, model, votes_of(graph, model, Z)), type(model).__name__)
