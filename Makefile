@@ -3,6 +3,8 @@ PYTHON ?= python3
 JOBS   ?= 2
 # Other Pythons for `make test`: newest, all, or none
 VERSIONS ?=
+# Of the mutants that `make test-mutations` draws
+SEED ?= 0
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -12,7 +14,7 @@ PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-versions test-checks docs sync release clean
+.PHONY: help run reproduce test test-versions test-checks test-mutations test-fuzz docs sync release clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -31,6 +33,12 @@ test-versions: $(READY) ## try the wheel on every Python that is found, each in 
 
 test-checks: $(READY) ## break one thing at a time in a copy and see `make test` notice it
 	@$(PYTEST) .ci/breakages.py
+
+test-mutations: $(READY) ## change the library in 30 places, one at a time, and see the notebooks notice it: a quarter of an hour
+	@$(BIN)/python .ci/mutations.py --number 30 --seed $(SEED) --jobs $(JOBS)
+
+test-fuzz: $(READY) ## open two thousand forged and damaged model files
+	@$(BIN)/python .ci/notebook.py run --slow nbs/tests/attacks.ipynb
 
 docs: $(READY) ## build the documentation site in _docs/
 	@$(BIN)/python .ci/docs.py site

@@ -23,6 +23,7 @@ def edit(path: Path, old: str, new: str):
 
 
 CLI = next((ROOT / "nbs").glob("*_cli.ipynb")).name
+EXPERIMENTS = "selfencoder/paper/experiments.py"
 
 
 def add_cell(tree: Path, source: str, kind="code", first=False, **more):
@@ -125,6 +126,16 @@ BREAKAGES = [
      lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys, fastcore")),
     ("module that newer Pythons have lost", ".ci --versions newest -k test_imports", "No module named 'imp'",
      lambda t: edit(t / "selfencoder/cli.py", "import sys", "import sys, imp")),
+    ("result that is the score that selected", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, r'cell\.protocol == "nested" or selected is None', "selected is None")),
+    ("encoding that sees the test rows", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, r"\.fit\(_safe_indexing\(X, train\)\)\n", ".fit(X)\n")),
+    ("one voter less", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, r"numpy\(\), PAPER\.n_neighbors\)", "numpy(), PAPER.n_neighbors - 1)")),
+    ("folds that are not shuffled", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, "shuffle=True, random_state=seed", "shuffle=False")),
+    ("last instead of first best", ".ci -k protocol", "AssertionError",
+     lambda t: edit(t / EXPERIMENTS, r"path\.max\(\) > best\[0\]", "path.max() >= best[0]")),
     ("a check that does not exist", ".ci -k no_such_check", "0 passed, 0 failed",
      lambda t: None),
 ]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from browser import low_contrast, overflow
-from selfencoder import SelfEncoder
+from selfencoder import KernelSelfEncoder, SelfEncoder
 from selfencoder.coordinates import TableCoordinates
 from selfencoder.network import SelfEncoderNetwork, start_zero
 from selfencoder.solvers import bregman_bias, lbfgs, newton
@@ -100,6 +100,34 @@ def test_training(page, name):
             clear = best - second > 1e-2   # on a border either side is right
             assert clear.mean() > 0.3 or name == "two equal ones", f"{case}: hardly a query is clear"
             assert (here.argmax(1) == nearest)[clear].all(), f"{case}: the regions differ"
+
+
+# Weights and ranking functions of queries in the page, for the kernel self-encoder
+KERNEL = """([X, options, queries]) => {
+  const { functions, weights } = selfEncoder.train(X, options);
+  return [queries.map(weights), queries.map(query => selfEncoder.values(functions, query))];
+}"""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kernel(page, name):
+    "Weights as Python solves for them, regions as its metric has them"
+    X, queries = CASES[name], queries_around(CASES[name])
+    for output, invariance, alpha in (("kernel", "scale", 0.1), ("kernel", "scale", 3.0), ("kernel", "affine", 0.1),
+                                      ("kernel", "affine", 0.01), ("gaussian", "scale", 0.1),
+                                      ("gaussian", "affine", 1.0)):
+        case = f"{output}, invariance={invariance!r}, alpha={alpha}"
+        options = {"output": output, "invariance": invariance, "alpha": alpha}
+        weights, scores = map(np.array, page.evaluate(KERNEL, [X, options, queries]))
+        kernel = "gaussian" if output == "gaussian" else "auto"
+        model = KernelSelfEncoder(1, kernel=kernel, invariance=invariance, alpha=alpha).fit(X)
+        difference = np.abs(weights - model.identify(queries)).max()
+        assert difference < 1e-3, f"{case}: weights differ by {difference:.1g}"   # Python's coordinates lie on a grid
+        nearest = model.kneighbors(queries, return_distance=False)[:, 0]
+        best, second = np.sort(scores, axis=1)[:, :-3:-1].T
+        clear = best - second > 1e-3
+        assert clear.mean() > 0.3, f"{case}: hardly a query is clear"
+        assert (scores.argmax(1) == nearest)[clear].all(), f"{case}: the regions differ"
 
 
 # ---- a visitor ------------------------------------------------------------------------------------------------------
@@ -226,20 +254,56 @@ def test_adding(page):
     assert len(points(page)) == 11
 
 
+def lines(page) -> list:
+    "The lines from the cursor to the points: sign and thickness"
+    return page.locator("#lines line").evaluate_all(
+        "lines => lines.map(l => [l.getAttribute('class'), +l.getAttribute('stroke-width')])")
+
+
+def test_weights(page):
+    "The weights at the cursor, as lines and in words"
+    assert not lines(page) and page.is_hidden("#weights"), "the network has no signed weights"
+    page.select_option("[name=preset]", "crowd")
+    click(page, "[name=output][value=kernel]")
+    assert len(lines(page)) == 10
+    click(page, "[name=output][value=gaussian]")
+    at_point = lines(page)
+    assert max(at_point, key=lambda line: line[1]) == at_point[0], "A counts most at A"
+    box = page.locator("#learned canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.6)
+    said = page.text_content("#weights")
+    here = [float(word.rstrip(",.").replace("−", "-")) for word in said.split() if word[0] in "+−"]
+    assert said.startswith("Weights at the cursor") and abs(sum(here) - 1) < 0.06, said
+    assert lines(page) != at_point and {sign for sign, _ in lines(page)} == {"plus", "minus"}
+    assert [sign == "minus" for sign, _ in lines(page)] == [weight < 0 or str(weight) == "-0.0" for weight in here]
+    page.mouse.move(5, 5)
+    assert lines(page) == at_point, "away from the picture the selected point is asked about"
+    assert page.is_disabled("[name=invariance][value=none]"), "a kernel compares no raw numbers"
+    slide(page, "stretch", 8)
+    slide(page, "shear", 8)
+    euclidean, learned = kept(page)
+    assert learned == 100 > euclidean, f"the kernel keeps {learned} %"
+    drag(page, "#learned .point", 30, 30)
+    assert lines(page) != at_point, "solved again at every move"
+
+
 @pytest.mark.parametrize("width", [1200, 768, 360, 320])
 def test_looks(open_playground, pictures, width):
     "Light and dark, wide and narrow: readable, nothing sticks out"
     page, shown = open_playground(width=width, has_touch=width < 500, is_mobile=width < 500), set()
+    page.select_option("[name=preset]", "crowd")
     slide(page, "stretch", 10)
     slide(page, "shear", 5)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         rest(page)
-        shown.add(picture(page, "learned"))
-        pictures(page, f"playground-{scheme}-{width}")
-        assert overflow(page) <= 0, f"the page is wider than {width} px"
-        assert not low_contrast(page, TEXT), scheme
-    assert len(shown) == 2, "the pictures must follow the scheme"
+        for output in ("sigmoid", "gaussian"):
+            click(page, f"[name=output][value={output}]")
+            shown.add(picture(page, "learned"))
+            pictures(page, f"playground-{output}-{scheme}-{width}")
+            assert overflow(page) <= 0, f"the page is wider than {width} px"
+            assert not low_contrast(page, TEXT), scheme
+    assert len(shown) == 4, "the pictures must follow the scheme and the model"
 
 
 def test_touch(open_playground):

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['OKABE_ITO', 'tint', 'class_colors', 'Display', 'grid_around', 'VoronoiDisplay', 'LossCurveDisplay', 'plane_of',
-           'EmbeddingDisplay', 'NeighborsDisplay', 'LeaveOneOutDisplay', 'ColumnWeightsDisplay', 'InvarianceDisplay']
+           'EmbeddingDisplay', 'NeighborsDisplay', 'LeaveOneOutDisplay', 'ColumnWeightsDisplay', 'WaterfallDisplay',
+           'InvarianceDisplay']
 
 # %% ../nbs/14_displays.ipynb #e857769e
 import matplotlib.pyplot as plt
@@ -262,6 +263,49 @@ class ColumnWeightsDisplay(Display):
         ax.invert_yaxis()
         ax.set(xlabel="weight of the column", xlim=(0, 1.02))
         ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+# %% ../nbs/14_displays.ipynb #f6844e52
+class WaterfallDisplay(Display):
+    "How the vote came about: from the mean of all rows, one push after the other"
+
+    def __init__(self, pushes):
+        self.pushes = pushes   # a series: who -> how far it pushes; the first is where it begins
+
+    @classmethod
+    def from_influences(
+        cls,
+        influences,     # what the function of this name in `selfencoder.reasons` returned
+        column,         # the class or target to look at
+        *,
+        labels=None,    # what to write beside each row of the training table, such as its class: a series or a dict
+        ax=None,
+    ):
+        "Take one column of the contributions, and draw"
+        labels = {} if labels is None else dict(labels)
+        def name(row): return str(row) if isinstance(row, str) else f"row {row}" + f": {labels[row]}" * (row in labels)
+        return cls(pd.Series(influences[column].to_numpy(), [name(row) for row in influences.index])).plot(ax=ax)
+
+    def plot(self, ax=None):
+        "Draw one bar for each push, from where the last one ended"
+        ax = self.axes(ax, figsize=(5.8, 0.9 + 0.28 * len(self.pushes)))
+        ends = self.pushes.cumsum().to_numpy()
+        starts = np.concatenate([ends[:1], ends[:-1]])
+        for y, (start, end) in enumerate(zip(starts[1:], ends[1:]), 1):
+            up = end >= start
+            ax.barh(y, end - start, left=start, color=OKABE_ITO[0 if up else 3], hatch="" if up else "///",
+                    edgecolor="white")
+            ax.plot([start, start], [y - 1, y], color="0.5", lw=0.8, zorder=0)
+            ax.annotate(f"{end - start:+.3g}", (max(start, end), y), xytext=(4, 0), textcoords="offset points",
+                        va="center", fontsize="small")
+        for end, text in ((ends[0], "mean"), (ends[-1], "vote")):
+            ax.axvline(end, color="black", ls=":" if text == "mean" else "-", lw=1, zorder=0, label=f"{text} {end:.3g}")
+        ax.set_yticks(range(1, len(self.pushes)), self.pushes.index[1:])
+        ax.invert_yaxis()
+        ax.use_sticky_edges = False
+        ax.margins(x=0.15)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
         return self
 
 # %% ../nbs/14_displays.ipynb #27c76e25

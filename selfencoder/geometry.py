@@ -83,7 +83,11 @@ class NetworkGeometry:
         if np.ndim(Z) != 2 or Z.shape[1] != width:
             raise ValueError(f"this geometry is one of rows with {width} coordinates; got an array of shape "
                              f"{np.shape(Z)}.")
-        return latent_rows(self.network, torch.as_tensor(Z, dtype=output.dtype, device=output.device))
+        rows = torch.as_tensor(Z, dtype=output.dtype, device=output.device)
+        if not torch.isfinite(rows).all():
+            raise ValueError(f"X holds numbers that are too large for {str(output.dtype).removeprefix('torch.')}: set "
+                             "invariance='scale' in the fit, or give the columns in larger units.")
+        return latent_rows(self.network, rows)
 
 # %% ../nbs/10_geometry.ipynb #9bb7b1ed
 @torch.no_grad()

@@ -80,7 +80,9 @@ def onnx_inputs(
     for name, column, (_, values) in zip(input_names(model), model.coordinates_.columns_,
                                          model.coordinates_._columns_of(table)):
         if column.kind in ("number", "time"): found = column.floats(values, name)
-        else: found = np.array(["" if hole else str(value) for value, hole in zip(values, pd.isna(values))], object)
+        else:
+            texts = ["" if hole else str(value) for value, hole in zip(values, pd.isna(values))]
+            found = np.array(texts, dtype=object)
         inputs[name] = found[:, None]
     return inputs
 

@@ -21,7 +21,7 @@ except ImportError:   # Windows: one writer at a time is up to the user
     fcntl = None
 
 from . import __version__
-from .files import write_atomically
+from .files import check_writable, write_atomically
 
 # %% ../nbs/06_records.ipynb #bb1fecca
 PACKAGES = "torch numpy scipy scikit-learn pandas hyperopt joblib".split()   # what the numbers may depend on
@@ -76,7 +76,7 @@ def _parse(text, where, fields=()):
         absent = [field for field in fields if field not in found]
         if absent: raise ValueError(f"it lacks {', '.join(absent)}")
         return found
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         remedy = "Restore it, or remove it and give the command that made it again."
         raise ValueError(f"{where} is damaged: {error}. {remedy}") from None
 
@@ -123,7 +123,13 @@ class Store:
         "The document `name`.json, which must have these fields"
         path = self.folder / f"{name}.json"
         if not path.exists(): raise FileNotFoundError(f"there is no {str(path)!r}: it has not been computed yet.")
-        return _parse(path.read_text(), repr(str(path)), fields)
+        return _parse(path.read_bytes(), repr(str(path)), fields)
+
+    def check_writable(self):
+        "Raise now what `write` and `append` would raise after the work"
+        with _one_sentence(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            check_writable(self.folder / "runs.jsonl")
 
     def begin(self, command: str, **facts) -> str:
         "Note that `command` is going to add records; what `end` wants to know"
@@ -148,6 +154,8 @@ class Store:
         for name, here in facts.items():
             here = json.loads(_as_json(here))
             for there in (entry[name] for entry in self.runs() if name in entry):
+                if not isinstance(there, dict):
+                    raise ValueError(f"{str(self.folder)!r} does not say how it was made: name another folder.")
                 other = [key for key in here if there.get(key) != here[key]]
                 if not other: continue
                 was, now = (", ".join(f"{key} {values.get(key)}" for key in other) for values in (there, here))

@@ -14,12 +14,17 @@ from sklearn.utils import assert_all_finite, check_array, check_consistent_lengt
 from sklearn.utils.multiclass import check_classification_targets
 
 # %% ../nbs/10a_votes.ipynb #85c27b51
+def _unmasked(y):
+    if np.ma.is_masked(y): raise ValueError("Input y contains masked entries: leave out the rows that have no target.")
+    return y
+
+
 def class_codes(
     y,  # one class for each row: text, numbers or booleans
 ) -> tuple[np.ndarray, np.ndarray]:
     "The classes in `y`, in order, and for each row the position of its own"
-    y = column_or_1d(y, warn=True)
-    if y.dtype == object and pd.isna(y).any():
+    y = column_or_1d(_unmasked(y), warn=True)
+    if y.dtype.kind in "OmM" and pd.isna(y).any():
         raise ValueError("Input y contains NaN: leave out the rows that have no class.")
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
@@ -39,7 +44,7 @@ def real_targets(
     y,  # one number for each row, or several
 ) -> np.ndarray:
     "The numbers in `y`: one for each row, or one row of several"
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    y = check_array(_unmasked(y), ensure_2d=False, dtype=np.float64, input_name="y")
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 # %% ../nbs/10a_votes.ipynb #e4081b39
@@ -67,7 +72,7 @@ def votes_by(
 ) -> np.ndarray|None:
     "The votes of neighbours at these distances; None: one each"
     if weights in (None, "uniform"): return None
-    if weights == "probability": return votes_by_probability(distance)
+    if isinstance(weights, str) and weights == "probability": return votes_by_probability(distance)
     votes = np.asarray(_get_weights(distance, weights), dtype=np.float64)
     if votes.shape != distance.shape or not (votes >= 0).all() or not np.isfinite(votes).all():
         raise ValueError("the function `weights` must give one finite vote, not less than zero, for each distance.")
@@ -114,7 +119,8 @@ def classes_state(classes: np.ndarray) -> dict:
     if classes.dtype == object and not all(isinstance(label, plain) for label in classes):
         kind = type(classes[0]).__name__
         raise ValueError(f"classes of type {kind} can't be written to a file: make them text first.")
-    return {"classes": classes.tolist(), "classes_dtype": classes.dtype.str}
+    plain_array = classes.astype(np.int64) if classes.dtype.kind in "mM" else classes   # dates as counts of their unit
+    return {"classes": plain_array.tolist(), "classes_dtype": classes.dtype.str}
 
 
 def classes_from_state(state: dict) -> np.ndarray:

@@ -5,14 +5,9 @@
 # %% auto #0
 __all__ = ['ROW_COMPARISONS', 'badly_scaled_mixture', 'mixture_coordinates', 'case_table', 'epoch_cost', 'compare_epochs',
            'trained', 'compare_accuracy', 'compare_hnswlib', 'compare_search', 'overlap', 'compare_full',
-           'compare_visible', 'compare_processes']
+           'compare_visible']
 
 # %% ../../nbs/paper/benchmarks_rows.ipynb #3cb35f60
-import os
-import re
-import subprocess
-import sys
-import tempfile
 import time
 import warnings
 
@@ -24,8 +19,9 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from ..coordinates import TableCoordinates
 from ..datasets import load_dataset
-from ..neighbors import SelfEncoder, SelfEncoderClassifier
+from ..neighbors import SelfEncoderClassifier
 from ..network import SelfEncoderNetwork, start_neighbors, start_zero
+from .benchmarks_landmarks import LANDMARK_COMPARISONS
 from .benchmarks import in_a_process, load_comparisons, peak_bytes, run_comparisons, take_turns
 from ..sampling import Blocks, sampled, start_gaussian
 from ..search import top_k, without_self
@@ -226,32 +222,7 @@ def compare_visible(quick=False):
             yield {"table": name, "model": label, "n": len(A), "accuracy": np.mean(scores), "sd": np.std(scores),
                    "cpu": (time.process_time() - start) / len(scores)}
 
-# %% ../../nbs/paper/benchmarks_rows.ipynb #cc4b817c
-def _fit_in_processes(n_processes, table, path):
-    "The loss that so many processes find, and the seconds they take; the model is in `path`"
-    start = time.perf_counter()
-    run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(n_processes)]
-    said = subprocess.run([*run, "-m", "selfencoder.distributed", "fit", table, path, "--max-iter", "5"], check=True,
-                          capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}).stdout
-    return float(re.search(r"loss (\S+)", said)[1]), time.perf_counter() - start
-
-
-def compare_processes(quick=False):
-    "The same training in one, two and four processes: loss, neighbours and wall time"
-    n, numbers = (2000, (1, 2)) if quick else (20_000, (1, 2, 4))
-    X, _ = badly_scaled_mixture(n + 500)
-    with tempfile.TemporaryDirectory() as folder:
-        table, path = f"{folder}/table.npy", f"{folder}/model.safetensors"
-        np.save(table, X[:n])
-        for processes in numbers:
-            loss, seconds = _fit_in_processes(processes, table, path)
-            neighbors = SelfEncoder.load(path).kneighbors(X[n:], 10, return_distance=False)
-            if processes == 1: first = loss, neighbors
-            yield {"n": n, "processes": processes, "loss": loss, "wall": seconds,
-                   "relative difference of the loss": abs(loss / first[0] - 1),
-                   "equal neighbours": (neighbors == first[1]).mean()}
-
 # %% ../../nbs/paper/benchmarks_rows.ipynb #b4f662f2
 ROW_COMPARISONS = {f"rows_{name}": comparison for name, comparison in {
     "epochs": compare_epochs, "accuracy": compare_accuracy, "hnswlib": compare_hnswlib, "search": compare_search,
-    "full": compare_full, "visible": compare_visible, "processes": compare_processes}.items()}
+    "full": compare_full, "visible": compare_visible}.items()} | LANDMARK_COMPARISONS

@@ -18,6 +18,7 @@
   const letter = i => String.fromCharCode(65 + i);
 
   let points = [], selected = 0, half = 2, coarse = false;   // half: the view reaches from -half to half
+  let cursor = null;   // where the visitor points at, in the stretched plane; null: at the selected point
   let view;   // all that is computed from the above
 
   // ---- the stretched plane --------------------------------------------------------------------------------------
@@ -45,6 +46,9 @@
   }
 
   function options() {
+    const [nothing, units] = form.invariance;   // a kernel takes raw numbers for no one's units: that is not on offer
+    nothing.disabled = selfEncoder.isKernel(form.output.value);
+    if (nothing.disabled && nothing.checked) units.checked = true;
     return { invariance: form.invariance.value, output: form.output.value, alpha: ALPHAS[form.penalty.value] };
   }
 
@@ -142,6 +146,27 @@
     });
   }
 
+  // ---- weights as lines -----------------------------------------------------------------------------------------
+
+  // From the cursor to each point, the thicker the more it counts there; kernel only.
+  function lines() {
+    const { weights } = view.trained, from = cursor ?? view.stretched[selected];
+    $("weights").hidden = !weights;
+    if (!weights) { $("lines").replaceChildren(); return; }
+    const f = weights(from);
+    $("lines").replaceChildren(...f.map((weight, i) => {
+      const line = document.createElementNS("http://www.w3.org/2000/svg", "line"), to = view.stretched[i];
+      const ends = { x1: from[0], y1: -from[1], x2: to[0], y2: -to[1] };
+      for (const name in ends) line.setAttribute(name, ends[name] / half);
+      line.setAttribute("stroke-width", 12 * Math.min(1, Math.abs(weight)));
+      line.setAttribute("class", weight < 0 ? "minus" : "plus");
+      return line;
+    }));
+    const signed = weight => `${weight < 0 ? "−" : "+"}${Math.abs(weight).toFixed(2)}`;
+    $("weights").textContent = `Weights at ${cursor ? "the cursor" : letter(selected)}: ` +
+      `${f.map((weight, i) => `${letter(i)} ${signed(weight)}`).join(", ")}. They sum to one; dashed: negative.`;
+  }
+
   // ---- words ----------------------------------------------------------------------------------------------------
 
   const percent = part => part === 1 ? "All" : `${Math.min(99, Math.round(100 * part))} %`;
@@ -158,7 +183,8 @@
     $("neighbors").textContent = `Neighbours of ${letter(selected)}, nearest first. ` +
       `Euclidean: ${list(view.functions[0])}. Self-encoder: ${list(view.functions[1])}.`;
     const { steps, loss } = view.trained, method = form.output.value === "sigmoid" ? "Newton" : "L-BFGS";
-    $("training").textContent = `Trained just now: ${steps} steps of ${method}, loss ${loss.toFixed(2)}.` +
+    $("training").textContent = (selfEncoder.isKernel(form.output.value) ? "Solved just now, in closed form." :
+      `Trained just now: ${steps} steps of ${method}, loss ${loss.toFixed(2)}.`) +
       (lost ? ` The network takes ${lost} of the ${points.length} points for another (dashed).` : "");
     $("words").setAttribute("aria-busy", coarse);   // a screen reader waits until the hand rests
     const shown = { stretch: `× ${(2 ** form.stretch.valueAsNumber).toFixed(2)}`,
@@ -181,6 +207,7 @@
       regions(plane.querySelector("canvas"), view.functions[i]);
     });
     describe();
+    lines();
     document.body.dataset.drawn = coarse ? "coarse" : "fine";
   }
 
@@ -259,6 +286,12 @@
       held.addEventListener("lostpointercapture", drop, { once: true });
       change(true);
     });
+    const point = event => {   // a held point has the cursor to itself
+      cursor = event.target.closest(".point") ? null : where(event, plane);
+      if (view) lines();
+    };
+    for (const name of ["pointermove", "pointerdown"]) plane.addEventListener(name, point);
+    plane.addEventListener("pointerleave", () => { cursor = null; if (view) lines(); });
     plane.addEventListener("dblclick", event => { if (!event.target.closest(".point")) add(where(event, plane)); });
   }
 

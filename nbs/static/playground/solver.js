@@ -1,5 +1,6 @@
 // The self-encoder without hidden layer for a few points of the plane: the same model, objective and optimum as
-// SelfEncoder(invariance=..., output_activation=..., alpha=...) in Python. Tested against it on fixed cases.
+// SelfEncoder(invariance=..., output_activation=..., alpha=...) in Python; and the kernel self-encoder, as
+// KernelSelfEncoder(kernel=..., invariance=..., alpha=...) in Python. Tested against both on fixed cases.
 // A classic script, because a page opened from disk may not load modules; node finds it as a module all the same.
 "use strict";
 const selfEncoder = (() => {
@@ -145,11 +146,59 @@ const selfEncoder = (() => {
     return { theta, steps, value: now.value };
   }
 
+  // ---- the kernel self-encoder: similarities, and one system of equations ---------------------------------------
+
+  // What the kernel compares, and how. "affine": whitened columns, Euclidean. "scale": clipped standard scores and
+  // ranks of each column, as a sum of absolute differences. Gaussian: squared distances, and no ranks.
+  function kernelView(points, invariance, gaussian) {
+    const map = coordinates(points, invariance), n = points.length, clipped = v => Math.max(-3, Math.min(3, v));
+    const squared = (a, b) => a.reduce((total, v, k) => total + (v - b[k]) ** 2, 0);
+    const distance = gaussian ? squared : (a, b) => Math.sqrt(squared(a, b));
+    if (invariance === "affine") return { place: p => apply(map, p), distance };
+    if (gaussian) return { place: p => apply(map, p).map(clipped), distance };
+    const columns = map.matrix.map(row => row[0] ? 0 : 1);
+    // the share of points below a value less the share above, ties counted half
+    const centred = (j, v) => sum(points.map(p => (p[j] < v) + (p[j] <= v))) / (2 * n) - 0.5;
+    const factors = columns.map(j => 1 / Math.sqrt(mean(points.map(p => centred(j, p[j]) ** 2))));
+    const place = p => [...apply(map, p).map(clipped), ...columns.map((j, k) => centred(j, p[j]) * factors[k])];
+    return { place, distance: (a, b) => sum(a.map((v, k) => Math.abs(v - b[k]))) };
+  }
+
+  // The outputs f(x) = 1/n + P (k(x) - mean), and for each point the function that ranks as the distance d does:
+  // h(x, x_i) - h(x_i, x_i) / 2, where d^2 = h(x, x) + h(y, y) - 2 h(x, y). Both are linear in the similarities.
+  function kernel(points, { invariance = "affine", alpha = 0.1, bandwidth = 0.5, gaussian = false } = {}) {
+    const { place, distance } = kernelView(points, invariance, gaussian), Z = points.map(place), n = points.length;
+    const pairs = Z.flatMap((a, i) => Z.slice(i + 1).map(b => distance(a, b))).sort((a, b) => a - b);
+    const middle = (pairs[pairs.length - 1 >> 1] + pairs[pairs.length >> 1]) / 2;
+    const width = bandwidth * (middle || pairs.at(-1) || 1);
+    const similarities = z => Z.map(other => Math.exp(-distance(z, other) / width));
+    const K = Z.map(similarities), m = K.map(mean), grand = mean(m);
+    const Kc = K.map((row, i) => row.map((k, j) => k - m[i] - m[j] + grand));
+    const system = Kc.map((row, i) => row.map((k, j) => k + (i === j ? alpha : 0)));
+    const P = Z.map((_, j) => solve(system, Z.map((_, i) => i === j ? 1 : 0)));   // symmetric: columns are rows
+    const outputs = P.map(row => {   // over the similarities, and a constant
+      const centred = row.map(v => v - mean(row));
+      return [...centred, 1 / n - dot(centred, m)];
+    });
+    const functions = Kc.map((row, i) => {
+      const own = dot(row, P.map(p => dot(p, row)));
+      const scores = outputs[0].map((_, j) => dot(row, outputs.map(output => output[j])));
+      scores[n] -= own / 2;
+      return scores;
+    });
+    functions.features = (x, y) => [...similarities(place([x, y])), 1];
+    const weights = ([x, y]) => { const k = functions.features(x, y); return outputs.map(output => dot(output, k)); };
+    return { functions, weights };
+  }
+
   // ---- the model ------------------------------------------------------------------------------------------------
+
+  const isKernel = output => ["kernel", "gaussian"].includes(output);
 
   // Trains on points [[x, y], ...]. Returns one function [w_x, w_y, b] of the plane for each point, its logit, with
   // the number of steps and the mean loss. alpha counts per coordinate, as in Python.
   function train(points, { invariance = "affine", output = "sigmoid", alpha = 0.03 } = {}) {
+    if (isKernel(output)) return kernel(points, { invariance, alpha, gaussian: output === "gaussian" });
     const map = coordinates(points, invariance), X = points.map(p => [...apply(map, p), 1]), k = X[0].length;
     const penalty = alpha * (k - 1), n = points.length;
     let thetas, steps, value;
@@ -182,13 +231,16 @@ const selfEncoder = (() => {
   // The squared distance to p, less |x|^2 and halved: linear functions rank by Euclidean distance too.
   const euclidean = points => points.map(p => [p[0], p[1], -dot(p, p) / 2]);
 
-  const values = (functions, [x, y]) => functions.map(([a, b, c]) => a * x + b * y + c);
+  // The functions are linear: in x, y and 1, or in the similarities and 1.
+  const features = (functions, x, y) => functions.features ? functions.features(x, y) : [x, y, 1];
+  const values = (functions, [x, y]) => { const t = features(functions, x, y); return functions.map(f => dot(f, t)); };
 
   // The index of the largest function at (x, y); the first of several, as in Python.
   function nearest(functions, x, y) {
+    const t = features(functions, x, y);
     let best = 0, top = -Infinity;
     for (let i = 0; i < functions.length; i++) {
-      const f = functions[i], u = f[0] * x + f[1] * y + f[2];
+      const u = dot(functions[i], t);
       if (u > top) { top = u; best = i; }
     }
     return best;
@@ -206,6 +258,6 @@ const selfEncoder = (() => {
     return groups.map(group => group.sort((i, j) => i - j));
   }
 
-  return { train, euclidean, values, nearest, ranking };
+  return { train, isKernel, euclidean, values, nearest, ranking };
 })();
 if (typeof module !== "undefined") module.exports = selfEncoder;
