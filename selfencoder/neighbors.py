@@ -152,6 +152,8 @@ n_features_in_ : int
     Columns of the training table.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, if they have names that are strings.
+effective_metric_ : str
+    "self-information": distances are -log of a probability.
 """.strip()
 
 # %% ../nbs/11_neighbors.ipynb #8ffaf78e
