@@ -12,8 +12,8 @@ import browser as chromium
 import tools
 
 # The checks that take longest start first, so that in the end no worker waits long for the other.
-LONGEST = ["wheel", "sklearn_checks", "determinism", "experiments", "persistence", "any_table", "distributed",
-           "benchmarks_rows", "sampling"]
+LONGEST = ["wheel", "sklearn_checks", "clients", "determinism", "experiments", "persistence", "any_table",
+           "distributed", "benchmarks_rows", "sampling"]
 
 
 def pytest_addoption(parser):

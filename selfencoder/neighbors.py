@@ -123,7 +123,7 @@ n_jobs : int or None, default=None
     Threads that search for neighbours; None: as many as torch uses. It changes no answer.
 """.strip()
 _TARGET_PARAMETERS = """
-weights : {"uniform", "probability", "distance"} or function, default="uniform"
+weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
     One vote for each neighbour; as many as the probability that it is the row; the inverse of the distance, which
     is -log of that probability; or what a function makes of an array of distances.
 stratify : bool, default=False
@@ -152,6 +152,8 @@ n_features_in_ : int
     Columns of the training table.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, if they have names that are strings.
+effective_metric_ : str
+    "self-information": distances are -log of a probability.
 """.strip()
 
 # %% ../nbs/11_neighbors.ipynb #8ffaf78e

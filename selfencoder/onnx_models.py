@@ -204,7 +204,7 @@ def to_onnx(
     check_is_fitted(model, "geometry_")
     if type(model.geometry_) is not KernelGeometry or not hasattr(model, "_voters"):
         raise ValueError(f"{type(model).__name__} has no vote that ONNX could hold: export a "
-                         "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor.")
+                         "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor, fitted with n_landmarks=None.")
     graph = Graph()
     Z = coordinates_of(graph, model.coordinates_, *read_columns(graph, model))
     return graph.model(answers_of(graph, model, votes_of(graph, model, Z)), type(model).__name__)

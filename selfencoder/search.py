@@ -95,7 +95,8 @@ def symmetric_graph(
     cells, place = np.unique(cells, return_inverse=True)
     lengths = np.zeros(len(cells))
     np.maximum.at(lengths, place[: 2 * n * k], np.tile(distance.ravel(), 2))
-    return sparse.csr_matrix((lengths, (cells // n, cells % n)), shape=(n, n))
+    order, starts = np.lexsort((lengths, cells // n)), np.searchsorted(cells // n, np.arange(n + 1))
+    return sparse.csr_matrix((lengths[order], cells[order] % n, starts), shape=(n, n))   # nearest first in each row
 
 # %% ../nbs/04_search.ipynb #cfd92b1e
 def within_radius(
