@@ -53,7 +53,8 @@ def check_arrays(
         for letter, length in zip(letters, array.shape):
             require(sizes.setdefault(letter, length) == length,
                     f"{name} has the shape {array.shape}, which does not fit the rest")
-        require(kind != "f" or np.all(np.abs(array.astype(np.float64)) < LARGEST), f"{name} holds NaN, infinity or nearly that")
+        require(kind != "f" or np.all(np.abs(array.astype(np.float64)) < LARGEST),
+                f"{name} holds NaN, infinity or nearly that")
 
 
 def check_range(name: str, array, low, high=np.inf):

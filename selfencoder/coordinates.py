@@ -408,7 +408,8 @@ def as_in_training(values: pd.Series, training: pd.Series, name) -> pd.Series:
     if training.dtype.kind in "biuf": return pd.Series(as_floats(values, name, text=True), index=values.index)
     if not _looks_categorical(training): return values
     levels = _factorize(training, name)[1]
-    known = [levels[k] if k >= 0 else value for k, value in zip(Levels(levels, name).codes(values, check=False), values)]
+    codes = Levels(levels, name).codes(values, check=False)
+    known = [levels[k] if k >= 0 else value for k, value in zip(codes, values)]
     return pd.Series(known, index=values.index, dtype=object)
 
 # %% ../nbs/01_coordinates.ipynb #859ab064
