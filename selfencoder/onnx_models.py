@@ -79,7 +79,7 @@ def onnx_inputs(
     table, inputs = read_query(X, model), {}
     for name, column, (_, values) in zip(input_names(model), model.coordinates_.columns_,
                                          model.coordinates_._columns_of(table)):
-        if column.kind in ("number", "time"): found = column.floats(values, name)
+        if column.kind not in ("category", "order"): found = column.floats(values, name)
         else:
             texts = ["" if hole else str(value) for value, hole in zip(values, pd.isna(values))]
             found = np.array(texts, dtype=object)
