@@ -500,7 +500,8 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
 
     def novelty(self, X):
         "How little the training rows explain each row of `X`: near 0 at the data, up to 1 away from it"
-        return self.geometry_.novelty(self._coordinates_of(X))
+        Z = self._coordinates_of(X)
+        return self.geometry_.novelty(Z)
 
     # ---- neighbours
 
