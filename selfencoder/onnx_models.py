@@ -168,7 +168,9 @@ def votes_of(graph: Graph, model, Z: str) -> str:
     coefficients, constant = model._voters
     said, training = [], model.geometry_.Z[model.geometry_.alive]
     for part, saying in zip(model.geometry_.parts, coefficients):
-        queries = graph.call("Mul", graph.call("Gather", Z, part.view.columns, axis=1), part.view.factors[None])
+        queries = graph.call("Gather", Z, part.view.columns, axis=1)
+        if (part.view.factors != 1).any():   # as `View` does it
+            queries = _snapped(graph, graph.call("Mul", queries, part.view.factors[None]))
         apart = graph.call("Sub", graph.call("Unsqueeze", queries, np.array([1])), part.view(training)[None])
         if METRICS[part.kernel] == "L1": apart = graph.call("Abs", apart)
         else: apart = graph.call("Mul", apart, apart)
