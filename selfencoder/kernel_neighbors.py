@@ -239,7 +239,7 @@ n_landmarks : "auto", int or None, default="auto"
 n_components : int or None, default=None
     Columns that `transform` gives. None: as many as it takes for exact distances.
 categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
-    Which columns are categories. "from_dtype": those of a dataframe that hold categories or text.
+    Which columns are categories. "from_dtype": those of a dataframe that hold categories or text that is no date.
 device : str, default="auto"
     "cpu" or "cuda"; "auto" takes a GPU if there is one.
 n_jobs : int or None, default=None

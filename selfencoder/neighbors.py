@@ -91,7 +91,7 @@ alpha : float, default=0.1
     Strength, per coordinate, of the penalty on the weights that makes the optimum finite: Eq. 1 is minimised plus
     alpha * d / 2 * |w_i|^2 for each output i, with d the number of coordinates, and the bias then carries the
     penalty too, so that a row is its own nearest neighbour, with rare exceptions. The larger, the closer to k-NN in
-    the coordinates; 0 is the paper's.
+    the coordinates; 0 is the paper's, whose weights grow without end, so that under "affine" ranks may change.
 n_visible : int or None, default=None
     The paper's sampling: that many rows, drawn at random, are the outputs. None: every row.
 n_negatives : int or None, default=None
@@ -109,7 +109,7 @@ n_iter_no_change : int or None, default=None
 batch_size : int or None, default=None
     Rows per step of Adam; None: all.
 categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
-    Which columns are categories. "from_dtype": those of a dataframe that hold categories or text.
+    Which columns are categories. "from_dtype": those of a dataframe that hold categories or text that is no date.
 device : str, default="auto"
     "cpu", "cuda", "mps"; "auto" takes a GPU if there is one.
 random_state : int, RandomState or None, default=None
