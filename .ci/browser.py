@@ -7,15 +7,21 @@ OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", 
            "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 # The ratio of luminances as WCAG defines it; 4.5 is its minimum for text.
 CONTRAST = """selector => {
-  const luminance = color => color.match(/[\\d.]+/g).slice(0, 3).map(v => color.startsWith("color(") ? +v : v / 255)
-    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  const parse = color => {
+    const [r, g, b, alpha = 1] = color.match(/[\\d.]+/g).map(Number), unit = color.startsWith("color(") ? 1 : 255;
+    return [r / unit, g / unit, b / unit, alpha];
+  };
+  const over = (above, below) => [...[0, 1, 2].map(i => above[i] * above[3] + below[i] * (1 - above[3])), 1];
+  const luminance = color => color.slice(0, 3).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
   const ground = e => {
-    for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)/.test(c)) return c; }
-    return "rgb(255, 255, 255)";
+    const layers = [];
+    for (; e && layers.at(-1)?.[3] !== 1; e = e.parentElement) layers.push(parse(getComputedStyle(e).backgroundColor));
+    return layers.reduceRight((below, above) => over(above, below), [1, 1, 1, 1]);
   };
   const ratios = [...document.querySelectorAll(selector)].filter(e => e.checkVisibility()).map(e => {
-    const [dim, bright] = [getComputedStyle(e).color, ground(e)].map(luminance).sort((a, b) => a - b);
+    const back = ground(e), text = over(parse(getComputedStyle(e).color), back);
+    const [dim, bright] = [text, back].map(luminance).sort((a, b) => a - b);
     return [(bright + 0.05) / (dim + 0.05), e.outerHTML.slice(0, 60)];
   });
   return ratios.sort((a, b) => a[0] - b[0])[0];

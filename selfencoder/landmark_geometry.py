@@ -93,7 +93,7 @@ UNLABELLED_SCHEME = Scheme(1.0, 32, 0.1, 1.0)
 SMALL = 10_000   # up to so many rows a search looks at all of them, and numbers have double precision
 PROBES = 64      # cells that a search looks into beyond that, at least,
 PROBED = 6400    # and about so many rows
-CHUNK = 1024     # queries that are answered in one go
+CHUNK = 512      # queries that are answered in one go
 
 
 class LandmarkGeometry:

@@ -163,22 +163,26 @@ class Cells:
         "Compare each query with the rows of its cells"
         sizes = np.diff(self.starts)[cells]
         ends = sizes.cumsum(1)
-        board = np.full((len(queries), ends[:, -1].max()), np.inf, dtype=queries.numpy().dtype)
         who, which = np.divmod(np.argsort(cells, axis=None, kind="stable"), cells.shape[1])   # cell by cell
         begins = np.flatnonzero(np.diff(cells[who, which], prepend=-1))
-        flat, where = board.reshape(-1), who * board.shape[1] + (ends - sizes)[who, which]
+        answered = np.empty_like(sizes, dtype=object)   # for each query and cell, the distances to the rows there
         for first, last in zip(begins, np.append(begins[1:], len(who))):
             cell = cells[who[first], which[first]]
             rows = self.rows[self.starts[cell] : self.starts[cell + 1]]
-            if len(rows) == 0: continue
-            D = pair_distances(queries[torch.from_numpy(who[first:last])], rows, self.metric)
-            flat[where[first:last, None] + np.arange(len(rows))] = D.numpy()
-        column = top_columns(-board, k)
-        distance = np.take_along_axis(board, column, 1)
+            D = pair_distances(queries[torch.from_numpy(who[first:last])], rows, self.metric).numpy()
+            for q, c, distances in zip(who[first:last], which[first:last], D): answered[q, c] = distances
+        # query by query, while its distances are in the cache
+        distance, column = map(np.stack, zip(*(_smallest(np.concatenate(parts), k) for parts in answered)))
         nth = np.stack([np.searchsorted(end, each, side="right") for end, each in zip(ends, column)])
         cell = np.take_along_axis(cells, nth, 1)
         index = self.order[self.starts[cell] + column - np.take_along_axis(ends - sizes, nth, 1)]
         return _sorted(distance, index)
+
+
+def _smallest(distances, k):
+    "The `k` smallest distances, and where they are"
+    [columns] = top_columns(-distances[None], k)
+    return distances[columns], columns
 
 
 def _sorted(distance, index):
