@@ -184,7 +184,7 @@ class KernelGeometry:
         factors, training = self._solved()
         def answer(similarities):
             return sum(part.mix.sum() * unexplained(factor, K, NOVELTY_PENALTY)
-                       for part, factor, K in zip(self.parts, factors, similarities))[:, None]
+                       for part, factor, K in zip(self.parts, factors, similarities))[:, None].clamp(max=1)   # rounding
         return self._over_kernels(Z, training, answer)[:, 0]
 
     # ---- the metric
