@@ -7,7 +7,7 @@ __all__ = ['COMMANDS', 'DESCRIPTION', 'READING', 'LEARNING', 'WRITING', 'QUERY',
            'Parser', 'make_parser', 'note', 'notes_for_warnings', 'main', 'info', 'reading', 'check_names',
            'writing_to', 'check_out', 'write_text', 'training_table', 'target_is_classes', 'about_the_table', 'fitted',
            'is_model_file', 'open_model', 'check_k', 'learned_and_asked', 'opened_and_asked', 'fit', 'predict',
-           'neighbors', 'explain', 'choose_budget', 'show_tables', 'show_differences', 'reproduce', 'bench',
+           'neighbors', 'explain', 'choose_budget', 'show_tables', 'show_differences', 'reproduce', 'compare', 'bench',
            'invariance']
 
 # %% ../nbs/15_cli.ipynb #179d0a70
@@ -518,6 +518,42 @@ def reproduce(args):
     failed = show_tables(folder, records, cells, [QUICK_NOTE] * args.quick, write)
     differ = bool(stored) and show_differences(stored, found)
     return int(failed or differ)
+
+# %% ../nbs/15_cli.ipynb #097a3d72
+@command(
+    option("--tables", nargs="+", metavar="NAME", help="only these tables"),
+    option("--models", nargs="+", metavar="NAME", help="only these models, such as ke, knn, forest, svm; those of other "
+           "libraries (lightgbm, catboost, each also with _5) run only when they are named"),
+    option("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)"),
+    option("--out", default="results/collection", metavar="FOLDER", help="(default: results/collection)"))
+def compare(args):
+    """compare the kernel self-encoder with other models on 38 tables
+
+    Each model tunes itself inside the training folds; no default of this package was chosen on these tables.
+    They are downloaded once, 30 MB, and checked. The results are kept in a folder: a run that was stopped
+    goes on where it was when the same command is given again.
+
+    examples:
+
+        selfencoder compare --jobs 2
+        selfencoder compare --tables crx haberman --models ke knn forest
+    """
+    from selfencoder.paper.collection import TABLES, kind_of
+    from selfencoder.paper.many_tables import read_tables, run_tables, summary
+    from selfencoder.paper.peers import PEERS
+    tables = check_names(args.tables, list(TABLES), "table")
+    models = check_names(args.models, list(PEERS), "model") if args.models else [
+        name for name in PEERS if PEERS[name].family != "extra"]
+    found = run_tables(tables, models, args.out, args.jobs, command=" ".join(args.typed))
+    frame = read_tables(args.out)
+    frame = frame[frame["table"].isin(tables) & frame["model"].isin(models)]
+    for kind in sorted({kind_of(table) for table in frame["table"]}):
+        part = summary(frame, kind).rename(index={name: PEERS[name].title for name in PEERS})
+        print(f"\n{kind}, means over tables\n\n{part.round(3).to_string()}")
+    done = {(record["table"], record["model"], record["fold"]) for record in found if "error" not in record}
+    failed = [record for record in found if (record["table"], record["model"], record["fold"]) not in done]
+    for record in failed: print("failed:", record["table"], record["model"], record["error"], file=sys.stderr)
+    return int(bool(failed))
 
 # %% ../nbs/15_cli.ipynb #bb1afa48
 @command(
