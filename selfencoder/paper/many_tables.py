@@ -200,7 +200,8 @@ def plot_cost(frame: pd.DataFrame, measure: str, ax=None):
     ax = ax or plt.subplots(figsize=(6.5, 4))[1]
     for model, place in rank.items():
         ax.plot(seconds[model], place, "o", color=COLOURS[PEERS[model].family])
-        ax.annotate(PEERS[model].title, (seconds[model], place), textcoords="offset points", xytext=(5, 3), fontsize="small")
+        ax.annotate(PEERS[model].title, (seconds[model], place), textcoords="offset points", xytext=(5, 3),
+                    fontsize="small")
     ax.set(xscale="log", xlabel="seconds of a fit, mean of the tables", ylabel=f"mean rank by {MEASURES[measure][0]}")
     ax.margins(x=0.25)
     ax.invert_yaxis()

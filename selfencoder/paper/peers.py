@@ -67,7 +67,7 @@ class Tuned(BaseEstimator):
         return self
 
     def __getattr__(self, name):   # what has been fitted answers
-        if name.endswith("_") or name not in ("predict", "predict_proba", "predict_interval"): raise AttributeError(name)
+        if name not in ("predict", "predict_proba", "predict_interval"): raise AttributeError(name)
         return getattr(self.model_, name)
 
     @property
@@ -78,8 +78,10 @@ class Tuned(BaseEstimator):
 
 def encoded(model):
     "A model of numbers, on a table: a column for each category, standardised numbers"
-    categories = (OneHotEncoder(handle_unknown="ignore", sparse_output=False), make_column_selector(dtype_include="category"))
-    return make_pipeline(make_column_transformer(categories, remainder=StandardScaler()), model)
+    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    columns = make_column_transformer((levels, make_column_selector(dtype_include="category")),
+                                      remainder=StandardScaler())
+    return make_pipeline(columns, model)
 
 # %% ../../nbs/paper/peers.ipynb #24d8ffaa
 class VoteForClasses(ClassifierMixin, BaseEstimator):
@@ -307,7 +309,8 @@ OURS = {
     "ke_ranks": Peer("Kernel SE, ranks only, all columns alike", "ours",
                      **_kernel(relevance=None, invariance="monotone"), tuning="leave-one-out"),
     "ke_affine": Peer("Kernel SE, affine", "ours", **_kernel(invariance="affine"), tuning="leave-one-out"),
-    "ke_fixed": Peer("Kernel SE, nothing chosen", "ours", lambda: VoteForClasses(NothingChosen()), NothingChosen, "none"),
+    "ke_fixed": Peer("Kernel SE, nothing chosen", "ours", lambda: VoteForClasses(NothingChosen()), NothingChosen,
+                     tuning="none"),
     "knn_view": Peer("k-NN in its coordinates, k tuned", "control", lambda: _view_knn(KNeighborsClassifier),
                      lambda: _view_knn(KNeighborsRegressor), "k"),
 }
@@ -326,7 +329,8 @@ REFEREES = {
     "gp": Peer("Gaussian process", "referee", lambda: _at_most(VoteForClasses(GaussianProcess())),
                lambda: _at_most(GaussianProcess()), "likelihood of 500 rows; at most 3,000 rows"),
     "ridge": Peer("Kernel ridge, tuned", "referee",
-                  lambda: _at_most(VoteForClasses(KernelRidge()), grid=_named("voteforclasses__regression", RIDGE_GRID)),
+                  lambda: _at_most(VoteForClasses(KernelRidge()),
+                                   grid=_named("voteforclasses__regression", RIDGE_GRID)),
                   lambda: Tuned(TransformedTargetRegressor(encoded(KernelRidge()), transformer=StandardScaler()),
                                 _named("regressor__kernelridge", RIDGE_GRID), 1000, 3000),
                   "kernel, gamma, alpha on 1,000 rows; at most 3,000 rows"),
@@ -335,7 +339,8 @@ EXTRAS = {
     "lightgbm": Peer("LightGBM", "extra", _lightgbm("LGBMClassifier"), _lightgbm("LGBMRegressor"), DEFAULTS),
     "lightgbm_5": Peer("LightGBM, 5 averaged", "extra", lambda: AverageOfFive(_lightgbm("LGBMClassifier")()),
                        lambda: AverageOfFive(_lightgbm("LGBMRegressor")()), DEFAULTS),
-    "catboost": Peer("CatBoost", "extra", lambda: _Cat("CatBoostClassifier"), lambda: _Cat("CatBoostRegressor"), DEFAULTS),
+    "catboost": Peer("CatBoost", "extra", lambda: _Cat("CatBoostClassifier"), lambda: _Cat("CatBoostRegressor"),
+                     DEFAULTS),
     "catboost_5": Peer("CatBoost, 5 averaged", "extra", lambda: AverageOfFive(_Cat("CatBoostClassifier")),
                        lambda: AverageOfFive(_Cat("CatBoostRegressor")), DEFAULTS),
 }

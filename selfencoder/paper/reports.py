@@ -68,11 +68,11 @@ def column_title(column: str) -> str:
 
 
 def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
-    "Our mean and standard deviation for one cell of a table; `(nan, nan)` if it was not computed"
+    "Our mean, standard deviation and mark for one cell of a table; `(nan, nan, "")` if it was not computed"
     models = [m for m in _BEST_OF.get(column, [column]) if (dataset, m) in summary.index]
-    if not models: return np.nan, np.nan
+    if not models: return np.nan, np.nan, ""
     best = summary.loc[[(dataset, m) for m in models]].sort_values("mean", ascending=False, kind="stable").iloc[0]
-    return float(best["mean"]), float(best["sd"])
+    return float(best["mean"]), float(best["sd"]), best.get("mark", "")
 
 # %% ../../nbs/paper/reports.ipynb #10deefbf
 @dataclass
@@ -136,25 +136,35 @@ def _best(values, how_many):
     return {i for i, v in enumerate(shown) if threshold and v >= threshold[0]}
 
 
-def _figure(mean, sd=np.nan):
-    "A mean, with its standard deviation if there is one, as text"
+def _figure(mean, sd=np.nan, mark=""):
+    "A mean, with its standard deviation if there is one and its mark, as text"
     if np.isnan(mean): return "-"
-    return f"{mean:.3f}" if np.isnan(sd) else f"{mean:.3f} ± {sd:.3f}"
+    return (f"{mean:.3f}" if np.isnan(sd) else f"{mean:.3f} ± {sd:.3f}") + mark
 
 # %% ../../nbs/paper/reports.ipynb #c1453a8c
-def paper_table(number: str, frame: pd.DataFrame, protocol: str) -> Table:
+def paper_table(
+    number: str,               # "2a", "2b", "2c" or "3"
+    frame: pd.DataFrame,
+    protocol: str,
+    ours: list = (),           # models of ours that are shown beside the paper's
+    summary: pd.DataFrame | None = None,   # in the place of the means of `frame`
+) -> Table:
     "A table of the paper, ours beside the paper's with the difference"
-    table, titles, summary = paper_tables()["tables"][number], paper_tables()["titles"], means(frame, protocol)
+    table, titles = paper_tables()["tables"][number], paper_tables()["titles"]
+    summary = means(frame, protocol) if summary is None else summary
     columns, rows, bold = table["columns"], [], set()
     keep = 2 if number == "3" else 1
+    places = [1 + 3 * j for j in range(len(columns))] + [1 + 3 * len(columns) + j for j in range(len(ours))]
     for i, (dataset, published) in enumerate(table["rows"].items()):
-        ours, theirs = [our_figure(summary, dataset, c) for c in columns], [published[c][0] for c in columns]
-        differences = ["-" if np.isnan(mean) else f"{mean - paper:+.3f}" for (mean, _), paper in zip(ours, theirs)]
-        triples = zip((_figure(*figure) for figure in ours), map(_figure, theirs), differences)
-        rows.append([titles[dataset], *(text for triple in triples for text in triple)])
-        bold |= {(i, 1 + 3 * j) for j in _best([mean for mean, _ in ours], keep)}
+        here, theirs = [our_figure(summary, dataset, c) for c in [*columns, *ours]], [published[c][0] for c in columns]
+        differences = ["-" if np.isnan(mean) else f"{mean - paper:+.3f}" for (mean, *_), paper in zip(here, theirs)]
+        triples = zip((_figure(*figure) for figure in here), map(_figure, theirs), differences)
+        rows.append([titles[dataset], *(text for triple in triples for text in triple),
+                     *(_figure(*figure) for figure in here[len(columns):])])
+        bold |= {(i, places[j]) for j in _best([mean for mean, *_ in here], keep)}
         bold |= {(i, 2 + 3 * j) for j in _best(theirs, keep)}
-    header = ["", *(title for column in columns for title in (column_title(column), "paper", "diff."))]
+    header = ["", *(title for column in columns for title in (column_title(column), "paper", "diff.")),
+              *(f"{column_title(column)} (ours)" for column in ours)]
     caption = f"Table {number}. {table['caption']}. Protocol {protocol}: {PROTOCOLS[protocol]}."
     return Table(caption, header, rows, bold)
 
@@ -216,7 +226,7 @@ def plot_accuracies(frame: pd.DataFrame, protocol: str = "nested"):
     for ax, dataset in zip(axes.flat, datasets):
         for i, m in enumerate(models):
             _, colour, marker = FAMILIES[MODELS[m].family]
-            mean, sd = our_figure(summary, dataset, m)
+            mean, sd, _ = our_figure(summary, dataset, m)
             ax.errorbar(mean, -i, xerr=sd, fmt=marker, color=colour, markersize=5, linewidth=1)
         ax.set(title=paper_tables()["titles"][dataset], yticks=range(0, -len(models), -1))
         ax.set_yticklabels([MODELS[m].title for m in models])
