@@ -11,6 +11,7 @@ __all__ = ['N_FOLDS', 'FOLDS_BY_ROWS', 'COSTS', 'MEASURES', 'COLOURS', 'TableCel
 import time
 import warnings
 from functools import lru_cache
+from importlib.metadata import version
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -102,6 +103,7 @@ def measure_cell(cell: TableCell) -> dict:
     asked = time.process_time()
     facts = {"rows": len(y), "columns": X.shape[1], "fit_seconds": round(fitted - begun, 3),
              "query_seconds": round((asked - fitted) / len(test) * 1000, 4)}
+    if peer.package: facts["library"] = f"{peer.package} {version(peer.package)}"
     if kind == "classes": return facts | class_measures(y[test], np.asarray(said), model.classes_, len(train))
     facts |= number_measures(y[test], np.ravel(said), y.std())
     return facts | _intervals(model, X.iloc[test], y[test], y.std())

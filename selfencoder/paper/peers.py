@@ -289,6 +289,7 @@ class Peer:
     classes: Callable                 # builds the estimator for classes
     numbers: Callable                 # the same for numbers
     tuning: str
+    package: str | None = None        # what has to be installed for it
 
 
 class _WithIntervals(KernelSelfEncoderRegressor):
@@ -336,12 +337,13 @@ REFEREES = {
                   "kernel, gamma, alpha on 1,000 rows; at most 3,000 rows"),
 }
 EXTRAS = {
-    "lightgbm": Peer("LightGBM", "extra", _lightgbm("LGBMClassifier"), _lightgbm("LGBMRegressor"), DEFAULTS),
+    "lightgbm": Peer("LightGBM", "extra", _lightgbm("LGBMClassifier"), _lightgbm("LGBMRegressor"),
+                     DEFAULTS, "lightgbm"),
     "lightgbm_5": Peer("LightGBM, 5 averaged", "extra", lambda: AverageOfFive(_lightgbm("LGBMClassifier")()),
-                       lambda: AverageOfFive(_lightgbm("LGBMRegressor")()), DEFAULTS),
+                       lambda: AverageOfFive(_lightgbm("LGBMRegressor")()), DEFAULTS, "lightgbm"),
     "catboost": Peer("CatBoost", "extra", lambda: _Cat("CatBoostClassifier"), lambda: _Cat("CatBoostRegressor"),
-                     DEFAULTS),
+                     DEFAULTS, "catboost"),
     "catboost_5": Peer("CatBoost, 5 averaged", "extra", lambda: AverageOfFive(_Cat("CatBoostClassifier")),
-                       lambda: AverageOfFive(_Cat("CatBoostRegressor")), DEFAULTS),
+                       lambda: AverageOfFive(_Cat("CatBoostRegressor")), DEFAULTS, "catboost"),
 }
 PEERS = OURS | REFEREES | EXTRAS
