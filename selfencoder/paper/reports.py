@@ -441,8 +441,8 @@ def readme_table(frame: pd.DataFrame) -> str:
     return Table("", ["", "SE, as published", *titles], rows, bold).markdown()
 
 
-def readme_disagrees(readme: str, frame: pd.DataFrame) -> list:
-    "The rows of the table that the text of a README does not hold"
+def readme_disagrees(readme: str, *tables: str) -> list:
+    "The rows of tables in Markdown that the text of a README does not hold"
     squeeze = lambda line: "|".join(part.strip() for part in line.strip(" |").split("|"))
     there = {squeeze(line) for line in readme.splitlines()}
-    return [line for line in readme_table(frame).splitlines()[2:] if squeeze(line) not in there]
+    return [line for table in tables for line in table.splitlines()[2:] if squeeze(line) not in there]
