@@ -14,16 +14,19 @@ PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-versions test-checks test-mutations test-fuzz docs sync release clean
+.PHONY: help run reproduce compare test test-versions test-checks test-mutations test-fuzz docs sync release clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
 
-run: $(READY) ## do the main job at a small budget: every paper model on every dataset, next to the paper's figures
+run: $(READY) ## a first look, four minutes: the paper's tables and ours, full training on fewer folds
 	@$(BIN)/selfencoder reproduce --quick --jobs $(JOBS)
 
-reproduce: $(READY) ## make the full tables of the paper, up to two hours
+reproduce: $(READY) ## make the full tables of the paper, an hour
 	@$(BIN)/selfencoder reproduce --jobs $(JOBS)
+
+compare: $(READY) ## compare the kernel self-encoder with its peers on 38 tables, up to two hours
+	@$(BIN)/selfencoder compare --jobs $(JOBS)
 
 test: $(READY) ## run every check; VERSIONS=newest or VERSIONS=all adds test-versions
 	@$(PYTEST) .ci $(if $(VERSIONS),--versions $(VERSIONS))

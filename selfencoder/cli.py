@@ -7,8 +7,8 @@ __all__ = ['COMMANDS', 'DESCRIPTION', 'READING', 'LEARNING', 'WRITING', 'QUERY',
            'make_parser', 'note', 'notes_for_warnings', 'main', 'info', 'reading', 'check_names', 'writing_to',
            'check_out', 'write_text', 'training_table', 'target_is_classes', 'about_the_table', 'fitted',
            'is_model_file', 'open_model', 'check_k', 'learned_and_asked', 'opened_and_asked', 'fit', 'predict',
-           'neighbors', 'explain', 'choose_budget', 'show_tables', 'show_differences', 'look', 'reproduce', 'compare',
-           'bench', 'invariance']
+           'neighbors', 'explain', 'choose_budget', 'show_tables', 'show_differences', 'running', 'look', 'reproduce',
+           'compare', 'bench', 'invariance']
 
 # %% ../nbs/15_cli.ipynb #179d0a70
 import argparse
@@ -467,6 +467,11 @@ def show_differences(stored, again):
     return bool(len(differing))
 
 
+def running(args) -> dict:
+    "How to run cells, as the options say"
+    return {"jobs": args.jobs, "backend": args.backend, "address": args.address, "command": " ".join(args.typed)}
+
+
 def look(datasets, models, budget, folder, args):
     "The first look: compute what fits into a few minutes, print tables, findings and where the picture is"
     from selfencoder.files import write_atomically
@@ -474,7 +479,7 @@ def look(datasets, models, budget, folder, args):
     from selfencoder.paper.first_look import SHOWN, figures, findings, picture, plan, stored_records
     from selfencoder.paper.reports import NUMBERS, missing_cells, paper_table, paper_tables
     cells, read = plan(datasets, models, budget, stored_records(budget=budget))
-    found = run(cells, folder, budget, args.jobs, args.backend, args.address, command=" ".join(args.typed))
+    found = run(cells, folder, budget, **running(args))
     summary, (missing, failed) = figures(found, read), missing_cells(found, cells)
     for number in NUMBERS:
         print("\n" + paper_table(number, None, "nested", [m for m in models if m == "ke"], summary).text())
@@ -528,7 +533,7 @@ def reproduce(args):
     cells, before = grid(datasets, models, protocols, budget), read_records(folder)
     stored = read_records(args.compare) if args.compare else []
     if args.compare and not stored: raise ValueError(f"there is no run in {args.compare!r} to compare with")
-    found = run(cells, folder, budget, args.jobs, args.backend, args.address, command=" ".join(args.typed))
+    found = run(cells, folder, budget, **running(args))
     print("Table 1. Dataset details\n\n" + table1().to_string())
     records = read_records(folder)
     write = records != before or not (Path(folder) / "report.html").exists()

@@ -528,19 +528,10 @@ def grid(datasets: list, models: list, protocols: list, budget: Budget) -> list:
     return sorted(cells, key=lambda cell: (budget.seeds.index(cell.seed), work(cell, budget)))
 
 # %% ../../nbs/paper/experiments.ipynb #2da46011
-def run(
-    cells: list,                 # as from `grid`
-    folder,                      # of the run: continued if it exists
-    budget: Budget,
-    jobs: int = 1,               # processes
-    backend: str = "loky",       # joblib's: "loky", "threading" or "dask"
-    address: str | None = None,  # of a Dask scheduler; None starts a local cluster
-    progress: bool = True,       # show a bar
-    command: str = "run",        # what was typed, to be remembered
-) -> list:                       # the records of these cells
-    "Compute the cells that `folder` does not have yet"
-    return paper_cells.run_cells(cells, folder, partial(measure, budget=budget), partial(work, budget=budget), jobs,
-                                 backend, address, progress, command, budget=asdict(budget))
+def run(cells: list, folder, budget: Budget, **options) -> list:
+    "Compute the cells that `folder` does not have yet; `options` as those of `run_cells`"
+    return paper_cells.run_cells(cells, folder, partial(measure, budget=budget), partial(work, budget=budget),
+                                 budget=asdict(budget), **options)
 
 # %% ../../nbs/paper/experiments.ipynb #ea7ce54f
 def differing_cells(stored: list, again: list) -> pd.DataFrame:
