@@ -67,7 +67,7 @@ class Tuned(BaseEstimator):
         return self
 
     def __getattr__(self, name):   # what has been fitted answers
-        if name not in ("predict", "predict_proba", "predict_interval"): raise AttributeError(name)
+        if name not in ("predict", "predict_proba"): raise AttributeError(name)
         return getattr(self.model_, name)
 
     @property
@@ -149,13 +149,6 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
     def predict(self, X):
         "The expected values"
         return self.process_.predict(X)
-
-    def predict_interval(self, X, coverage):
-        "The interval between two quantiles"
-        from scipy.stats import norm
-        mean, deviation = self.process_.predict(X, return_std=True)
-        reach = norm.ppf((1 + coverage) / 2) * deviation
-        return np.column_stack([mean - reach, mean + reach])
 
 # %% ../../nbs/paper/peers.ipynb #9fb2310c
 SVM_GRID = {"C": [1.0, 10.0, 100.0], "gamma": ["scale", 0.01, 0.1]}
