@@ -49,7 +49,7 @@ TESTED_BY = {
     "landmark_geometry": ["10e_shards", "12_kernel_neighbors", "tests/kernel_attacks"],
     "shards": ["12_kernel_neighbors", "13_distributed"],
     "neighbors": ["tests/attacks", "tests/sklearn_manners", "tests/persistence"],
-    "kernel_neighbors": ["tests/attacks", "tests/kernel_attacks", "tests/kernel_manners"],
+    "kernel_neighbors": ["tests/attacks", "tests/kernel_attacks"],
     "reasons": ["tests/reasons"],
     "imputer": ["howtos/missing_values"],
     "onnx_models": ["howtos/onnx"],
