@@ -3,7 +3,7 @@
     python .ci/mutations.py --number 30 --seed 0 --jobs 2        a random sample; `make test-mutations` does it
     python .ci/mutations.py --only coordinates votes              of these modules
     python .ci/mutations.py --number 30 --seed 0 --list           what would be tried
-    python .ci/mutations.py --number 100 --out verdicts.json      verdicts are kept as they come; called again, it goes on
+    python .ci/mutations.py --number 100 --out verdicts.json      kept as they come; called again, it goes on
     python .ci/mutations.py --again --out verdicts.json           those that survived, now that they have tests
 
 A mutant is *killed* if one of its notebooks fails or takes far too long, and *survived* if all of them pass. mutmut and
@@ -212,9 +212,8 @@ def score(outcomes: list) -> dict:
 
 def keep(said: dict, path: Path):
     "Write the verdicts, and the score before and after survivors were tried again"
-    first = [v["outcome"] for v in said["verdicts"]]
-    now = [v.get("again", v)["outcome"] for v in said["verdicts"]]
-    said = {**said, "before": score(first), "after": score(now), "verdicts": said["verdicts"]}
+    said["before"] = score([v["outcome"] for v in said["verdicts"]])
+    said["after"] = score([v.get("again", v)["outcome"] for v in said["verdicts"]])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
 
@@ -236,9 +235,10 @@ def main():
     sample = random.Random(args.seed).sample(everything, min(args.number, len(everything)))
     print(f"{len(sample)} of {len(everything):,} mutants, seed {args.seed}", flush=True)
     if args.list: return print(*sample, sep="\n")
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    commit = asked.stdout.strip()
     about = {"seed": args.seed, "number": args.number, "only": args.only, "of": len(everything)}
-    said = said or about | {"commit": commit, "verdicts": []}
+    said = said or about | {"commit": commit, "before": {}, "after": {}, "verdicts": []}
     verdicts = said["verdicts"]
     if any(said[name] != value for name, value in about.items()) or any(
             v["mutant"] != mutant.key for v, mutant in zip(verdicts, sample)):
