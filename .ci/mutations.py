@@ -3,6 +3,8 @@
     python .ci/mutations.py --number 30 --seed 0 --jobs 2        a random sample; `make test-mutations` does it
     python .ci/mutations.py --only coordinates votes              of these modules
     python .ci/mutations.py --number 30 --seed 0 --list           what would be tried
+    python .ci/mutations.py --number 100 --out verdicts.json      kept as they come; called again, it goes on
+    python .ci/mutations.py --again --out verdicts.json           those that survived, now that they have tests
 
 A mutant is *killed* if one of its notebooks fails or takes far too long, and *survived* if all of them pass. mutmut and
 cosmic-ray change modules, but here a notebook defines what it tests: the change has to be made in its cell, and the
@@ -24,26 +26,33 @@ from pathlib import Path
 
 from tools import LIBRARY, ROOT, copied_tree, finish
 
-# the notebooks that test a module, besides its own, which comes first
+# the notebooks that test a module, besides its own, which comes first; then the quick ones that are likely to notice
 TESTED_BY = {
     "coordinates": ["tests/attacks", "tests/any_table"],
-    "views": ["tests/attacks", "tests/kernel_oracle", "12_kernel_neighbors"],
-    "network": ["tests/oracle", "03_solvers"],
-    "solvers": ["tests/attacks", "08_training", "tests/oracle"],
-    "search": ["tests/attacks", "10_geometry", "tests/oracle"],
+    "views": ["tests/kernel_oracle", "tests/attacks", "12_kernel_neighbors"],
+    "network": ["03_solvers", "tests/oracle"],
+    "solvers": ["08_training", "tests/attacks", "tests/oracle"],
+    "search": ["10_geometry", "tests/attacks", "tests/oracle"],
     "files": ["tests/attacks", "tests/persistence"],
-    "content": ["tests/attacks"],
+    "content": ["tests/attacks", "11_neighbors", "12_kernel_neighbors"],
+    "tables": ["15_cli", "tests/attacks_command"],
+    "records": ["tests/attacks_command"],
     "checkpoints": ["tests/attacks", "07_sampling"],
-    "sampling": ["tests/attacks", "13_distributed", "11_neighbors"],
+    "sampling": ["11_neighbors", "tests/attacks"],
     "training": ["11_neighbors"],
-    "kernel": ["tests/kernel_oracle", "10b_kernel_geometry"],
+    "kernel": ["10b_kernel_geometry", "tests/kernel_oracle"],
+    "landmarks": ["10d_landmark_geometry", "12_kernel_neighbors"],
     "geometry": ["11_neighbors"],
     "votes": ["11_neighbors", "12_kernel_neighbors"],
-    "kernel_geometry": ["tests/kernel_oracle", "12_kernel_neighbors", "tests/kernel_manners"],
+    "kernel_geometry": ["tests/kernel_oracle", "12_kernel_neighbors"],
     "choice": ["tests/kernel_oracle", "12_kernel_neighbors"],
+    "landmark_geometry": ["10e_shards", "12_kernel_neighbors", "tests/kernel_attacks"],
+    "shards": ["12_kernel_neighbors", "13_distributed"],
     "neighbors": ["tests/attacks", "tests/sklearn_manners", "tests/persistence"],
-    "kernel_neighbors": ["tests/attacks", "tests/kernel_manners", "tests/kernel_attacks"],
-    "distributed": ["tests/attacks"],
+    "kernel_neighbors": ["tests/attacks", "tests/kernel_attacks"],
+    "reasons": ["tests/reasons"],
+    "imputer": ["howtos/missing_values"],
+    "onnx_models": ["howtos/onnx"],
     "cli": ["tests/attacks_command"],
 }
 # (module, function, what was there, what was put there): why no test can tell the difference
@@ -197,6 +206,18 @@ class Runner:
         return {"mutant": mutant.key, "line": mutant.line, "outcome": outcome, "killed_by": killed_by, "why": equivalent}
 
 
+def score(outcomes: list) -> dict:
+    return {word: outcomes.count(word) for word in ("killed", "survived", "excused")}
+
+
+def keep(said: dict, path: Path):
+    "Write the verdicts, and the score before and after survivors were tried again"
+    said["before"] = score([v["outcome"] for v in said["verdicts"]])
+    said["after"] = score([v.get("again", v)["outcome"] for v in said["verdicts"]])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=30)
@@ -204,25 +225,36 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="modules")
     parser.add_argument("--list", action="store_true", help="only say what would be tried")
-    parser.add_argument("--out", type=Path, help="write the verdicts, seed and commit to this file")
-    parser.add_argument("--skip", type=int, default=0, help="leave out so many of the sample, which were tried before")
+    parser.add_argument("--out", type=Path, help="keep the verdicts, seed and commit in this file, and go on from it")
+    parser.add_argument("--again", action="store_true", help="try those that survived in --out again")
     args = parser.parse_args()
+    said = json.loads(args.out.read_text(encoding="utf-8")) if args.out and args.out.exists() else {}
+    if args.again: args.seed, args.number, args.only = said["seed"], said["number"], said["only"]
     chosen = args.only or list(modules())
     everything = [mutant for module in chosen for mutant in mutants(ROOT / LIBRARY / f"{module}.py", module)]
-    sample = random.Random(args.seed).sample(everything, min(args.number, len(everything)))[args.skip:]
+    sample = random.Random(args.seed).sample(everything, min(args.number, len(everything)))
     print(f"{len(sample)} of {len(everything):,} mutants, seed {args.seed}", flush=True)
     if args.list: return print(*sample, sep="\n")
+    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    commit = asked.stdout.strip()
+    about = {"seed": args.seed, "number": args.number, "only": args.only, "of": len(everything)}
+    said = said or about | {"commit": commit, "before": {}, "after": {}, "verdicts": []}
+    verdicts = said["verdicts"]
+    if any(said[name] != value for name, value in about.items()) or any(
+            v["mutant"] != mutant.key for v, mutant in zip(verdicts, sample)):
+        sys.exit(f"{args.out} is about other mutants: name another file.")
+    alive = [i for i, v in enumerate(verdicts) if v.get("again", v)["outcome"] == "survived"]
+    places = alive if args.again else range(len(verdicts), len(sample))
     runner = Runner()
-    with ThreadPoolExecutor(args.jobs) as pool: verdicts = list(pool.map(runner.verdict, sample))
-    count = {word: sum(v["outcome"] == word for v in verdicts) for word in ("killed", "survived", "excused")}
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for place, verdict in zip(places, pool.map(runner.verdict, [sample[i] for i in places])):
+            if args.again: verdicts[place]["again"] = {"commit": commit, **verdict}
+            else: verdicts.append(verdict)
+            if args.out: keep(said, args.out)
+    count = score([v.get("again", v)["outcome"] for v in verdicts])
     counted = count["killed"] + count["survived"]
     print(f"{count['killed']} of {counted} killed ({count['killed'] / max(counted, 1):.0%}), {count['survived']} survived, "
           f"{count['excused']} cannot be told from the original")
-    if args.out:
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
-        said = {"seed": args.seed, "number": args.number, "of": len(everything), "commit": commit.strip(), **count}
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps(said | {"verdicts": verdicts}, indent=1) + "\n", encoding="utf-8")
     sys.exit(count["survived"] > counted * 0.05)
 
 

@@ -86,7 +86,7 @@ def main():
     parser.add_argument("action", choices=["text", "save", "run"])
     parser.add_argument("paths", nargs="*", type=Path)
     parser.add_argument("--slow", action="store_true", help="run the cells marked slow too")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()   # paths may follow an option
     config = get_config()
     sys.path.insert(0, str(config.config_path))
     os.environ["PYTHONPATH"] = str(config.config_path)

@@ -24,7 +24,7 @@ def content_of(path):
     except Exception as error:
         said = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         said = said.splitlines()[0].rstrip(".") if said else "nothing"
-        raise ValueError(f"{str(path)!r} holds what no model holds ({said}): get it anew, or save the model again."
+        raise ValueError(f"{str(path)!r} holds what no model holds ({said:.300}): get it anew, or save the model again."
                          ) from None
 
 

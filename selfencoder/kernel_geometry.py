@@ -157,9 +157,10 @@ class KernelGeometry:
 
     def vote(self, Z, voters) -> np.ndarray:
         "f(x) T, (queries, targets), from what `voters(T)` gave"
-        constant = torch.as_tensor(voters[1], device=self.device)
+        options = {"dtype": torch.float64, "device": self.device}   # a forged file may hold less than doubles
+        constant = torch.as_tensor(voters[1], **options)
         wide = (0, -len(constant) % VOTES)
-        coefficients = [F.pad(torch.as_tensor(each, device=self.device), wide) for each in voters[0]]
+        coefficients = [F.pad(torch.as_tensor(each, **options), wide) for each in voters[0]]
         training = [part.rows(self.Z[self.alive], self.device) for part in self.parts]
         def answer(similarities):
             return sum(K @ c for K, c in zip(similarities, coefficients))[:, : len(constant)] + constant
