@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['N_FOLDS', 'FOLDS_BY_ROWS', 'COSTS', 'MEASURES', 'README_MODELS', 'COLOURS', 'TableCell', 'n_computed', 'table_folds',
            'calibration_error', 'class_measures', 'number_measures', 'interval_measures', 'measure_cell', 'work',
-           'table_grid', 'run_tables', 'read_tables', 'per_table', 'ranks', 'duels', 'summary', 'losses',
+           'table_grid', 'run_tables', 'read_tables', 'of_kind', 'per_table', 'ranks', 'duels', 'summary', 'losses',
            'collection_table', 'plot_cost']
 
 # %% ../../nbs/paper/many_tables.ipynb #d83c6a4a
@@ -157,6 +157,11 @@ MEASURES = {   # title, and whether more is better
     "fit_seconds": ("fit, s", False), "query_seconds": ("1,000 answers, s", False)}
 
 
+def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
+    "The cells of tables with classes, or with numbers"
+    return frame[frame["table"].map(kind_of) == kind]
+
+
 def per_table(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     "The mean of a measure over the folds: a row for each table, a column for each model; nothing where there is none"
     if measure not in frame: return pd.DataFrame()
@@ -188,7 +193,7 @@ def duels(frame: pd.DataFrame, measure: str, ours: str = "ke") -> pd.DataFrame:
 
 def summary(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
     "The mean of each measure over the tables of a kind, and the mean rank by the first; best first"
-    part = frame[[kind_of(table) == kind for table in frame["table"]]]
+    part = of_kind(frame, kind)
     names = [name for name in MEASURES if name in part and part[name].notna().any()]
     found = pd.DataFrame({MEASURES[name][0]: per_table(part, name).mean() for name in names})
     rank = ranks(part, names[0])
@@ -207,8 +212,7 @@ README_MODELS = ["ke", "ke_fixed", "svm", "extra_trees", "forest", "boosting", "
 
 def collection_table(frame: pd.DataFrame, models=README_MODELS) -> Table:
     "What the README says of this comparison: means over the tables, and mean ranks among these models"
-    part = {kind: frame[frame["model"].isin(models) & [kind_of(table) == kind for table in frame["table"]]]
-            for kind in ("classes", "numbers")}
+    part = {kind: of_kind(frame[frame["model"].isin(models)], kind) for kind in ("classes", "numbers")}
     shown = [("classes", "accuracy"), ("classes", "log_loss"), ("classes", "calibration"), ("numbers", "r2")]
     columns = {}
     for kind, measure in shown:
