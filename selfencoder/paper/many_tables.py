@@ -6,7 +6,7 @@
 __all__ = ['N_FOLDS', 'FOLDS_BY_ROWS', 'COSTS', 'MEASURES', 'README_MODELS', 'COLOURS', 'TableCell', 'n_computed', 'table_folds',
            'calibration_error', 'class_measures', 'number_measures', 'interval_measures', 'measure_cell', 'work',
            'table_grid', 'run_tables', 'read_tables', 'of_kind', 'per_table', 'ranks', 'duels', 'summary', 'losses',
-           'collection_table', 'plot_cost']
+           'collection_table', 'plot_cost', 'plot_table_ranks']
 
 # %% ../../nbs/paper/many_tables.ipynb #d83c6a4a
 import time
@@ -25,8 +25,8 @@ from ..displays import OKABE_ITO
 from .cells import run_cells
 from .collection import kind_of, load_table
 from .peers import PEERS
-from .reports import Table
-from .statistics import signed_rank
+from .reports import Table, spread_apart
+from .statistics import CriticalDifferenceDisplay, signed_rank
 from ..records import Store
 
 # %% ../../nbs/paper/many_tables.ipynb #f418957c
@@ -232,13 +232,23 @@ COLOURS = {"ours": OKABE_ITO[3], "control": "0.6", "referee": OKABE_ITO[0], "ext
 def plot_cost(frame: pd.DataFrame, measure: str, ax=None):
     "Mean rank against the processor seconds of a fit, each model a point"
     rank, seconds = ranks(frame, measure), per_table(frame, "fit_seconds").mean()
-    ax = ax or plt.subplots(figsize=(6.5, 4))[1]
-    for model, place in rank.items():
-        ax.plot(seconds[model], place, "o", color=COLOURS[PEERS[model].family])
-        ax.annotate(PEERS[model].title, (seconds[model], place), textcoords="offset points", xytext=(5, 3),
-                    fontsize="small")
-    ax.set(xscale="log", xlabel="seconds of a fit, mean of the tables", ylabel=f"mean rank by {MEASURES[measure][0]}")
-    ax.margins(x=0.25)
+    ax = ax or plt.subplots(figsize=(7.5, 4.2), layout="constrained")[1]
+    edge, heights = seconds.max() * 1.6, spread_apart(rank.to_numpy(), 0.055 * np.ptp(rank.to_numpy()))
+    for (model, place), height in zip(rank.items(), heights):
+        colour = COLOURS[PEERS[model].family]
+        ax.plot([seconds[model], edge], [place, height], color="0.88", linewidth=0.7, zorder=0)
+        ax.plot(seconds[model], place, "o", color=colour)
+        ax.text(edge * 1.08, height, PEERS[model].title, va="center", fontsize="small", color=colour)
+    ax.set(xscale="log", xlabel="seconds of a fit with its tuning, mean of the tables",
+           ylabel=f"mean rank by {MEASURES[measure][0]}", xlim=(seconds.min() / 1.5, edge * 30))
     ax.invert_yaxis()
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+# %% ../../nbs/paper/many_tables.ipynb #97da8cd1
+def plot_table_ranks(frame: pd.DataFrame, measure: str):
+    "Critical-difference diagram of the models over the tables that all of them have"
+    scores = per_table(frame, measure).dropna() * (1 if MEASURES[measure][1] else -1)
+    styles = {model: {"color": COLOURS[PEERS[model].family]} for model in scores}
+    titles = {model: PEERS[model].title for model in scores}
+    return CriticalDifferenceDisplay.from_results(scores, labels=titles, styles=styles)

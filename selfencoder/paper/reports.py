@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['NUMBERS', 'FAMILIES', 'CLAIMS', 'README_COLUMNS', 'README_TITLES', 'paper_tables', 'paper_figure', 'complete_folds',
            'means', 'column_title', 'our_figure', 'Table', 'paper_table', 'all_models_table', 'paired', 'mean_ranks',
-           'plot_accuracies', 'plot_ranks', 'plot_times', 'missing_cells', 'facts', 'html_report', 'write_report',
-           'with_best', 'compare', 'answer', 'claim_table', 'optimism', 'recompute', 'readme_table', 'readme_disagrees']
+           'plot_accuracies', 'plot_ranks', 'spread_apart', 'plot_times', 'missing_cells', 'facts', 'html_report',
+           'write_report', 'with_best', 'compare', 'answer', 'claim_table', 'optimism', 'recompute', 'readme_table',
+           'readme_disagrees']
 
 # %% ../../nbs/paper/reports.ipynb #701ebc0d
 import base64
@@ -247,7 +248,7 @@ def plot_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | Non
     return CriticalDifferenceDisplay.from_results(ranks, difference=critical, labels=titles, styles=styles).figure_
 
 # %% ../../nbs/paper/reports.ipynb #ae082659
-def _spread(values, gap):
+def spread_apart(values, gap):
     "The values, moved apart so that neighbours are at least `gap` away from each other, in the same order"
     order, placed = np.argsort(values, kind="stable"), np.array(values, dtype=float)
     for before, here in zip(order, order[1:]):
@@ -262,7 +263,7 @@ def plot_times(frame: pd.DataFrame, protocol: str = "nested"):
     wide = some.pivot_table(index="dataset", columns="model", values=["accuracy", "seconds"]).dropna()
     accuracy, seconds = wide["accuracy"].mean(), np.exp(np.log(wide["seconds"].clip(lower=1e-3)).mean())
     fig, ax = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    heights = dict(zip(models, _spread(accuracy[models].to_numpy(), 0.045 * (np.ptp(accuracy[models]) + 1e-3))))
+    heights = dict(zip(models, spread_apart(accuracy[models].to_numpy(), 0.045 * (np.ptp(accuracy[models]) + 1e-3))))
     edge = seconds.max() * 2.5
     for m in models:
         _, colour, marker = FAMILIES[MODELS[m].family]
