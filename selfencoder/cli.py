@@ -545,7 +545,7 @@ def reproduce(args):
 @command(
     option("--tables", nargs="+", metavar="NAME", help="only these tables"),
     option("--models", nargs="+", metavar="NAME", help="only these models, such as ke, knn, forest, svm; those "
-           "of other libraries (lightgbm, catboost, each also with _5) run only when they are named"),
+           "of other libraries (lightgbm, catboost, realmlp_5, ...) run only when they are named"),
     option("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)"),
     option("--out", default="results/collection", metavar="FOLDER", help="(default: results/collection)"))
 def compare(args):

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SVM_GRID', 'NEIGHBORS', 'RIDGE_GRID', 'DEFAULTS', 'OURS', 'REFEREES', 'EXTRAS', 'PEERS', 'some_rows', 'Tuned',
            'encoded', 'VoteForClasses', 'NothingChosen', 'LaplaceView', 'GaussianProcess', 'PlattSVC', 'AverageOfFive',
-           'Peer']
+           'Elsewhere', 'Peer']
 
 # %% ../../nbs/paper/peers.ipynb #2c6eef13
 import warnings
@@ -238,18 +238,27 @@ class AverageOfFive(BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def _lightgbm(name):
-    def build():
-        import lightgbm
-        return getattr(lightgbm, name)(n_jobs=1, random_state=0, verbose=-1)
-    return build
+def _lightgbm(name, X):
+    import lightgbm
+    return getattr(lightgbm, name)(n_jobs=1, random_state=0, verbose=-1)
 
 
-class _Cat(BaseEstimator):
-    "CatBoost, told which columns are categories"
+def _catboost(name, X):
+    import catboost
+    options = {"verbose": False, "thread_count": 1, "random_seed": 0, "allow_writing_files": False}
+    return getattr(catboost, name)(cat_features=list(X.select_dtypes("category").columns), **options)
 
-    def __init__(self, name="CatBoostClassifier"):
-        self.name = name
+
+def _realmlp(name, X, n_cv=5):
+    import pytabkit   # averages its own inner folds
+    return getattr(pytabkit, name)(device="cpu", random_state=0, n_cv=n_cv, n_threads=1, verbosity=0)
+
+
+class Elsewhere(BaseEstimator):
+    "A model of another library, which is imported when it is fitted"
+
+    def __init__(self, build, name):
+        self.build, self.name = build, name
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -258,10 +267,9 @@ class _Cat(BaseEstimator):
 
     def fit(self, X, y):
         "Fit with the defaults of the library"
-        import catboost
-        categories = list(X.select_dtypes("category").columns)
-        options = {"verbose": False, "thread_count": 1, "random_seed": 0, "allow_writing_files": False}
-        self.model_ = getattr(catboost, self.name)(cat_features=categories, **options).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.model_ = self.build(self.name, X).fit(X, y)
         if "Classifier" in self.name: self.classes_ = self.model_.classes_
         return self
 
@@ -329,14 +337,17 @@ REFEREES = {
                                 _named("regressor__kernelridge", RIDGE_GRID), 1000, 3000),
                   "kernel, gamma, alpha on 1,000 rows; at most 3,000 rows"),
 }
+def _extra(title, build, family, package, average=lambda model: model):
+    "A model of another library, with its defaults"
+    return Peer(title, "extra", lambda: average(Elsewhere(build, f"{family}Classifier")),
+                lambda: average(Elsewhere(build, f"{family}Regressor")), DEFAULTS, package)
+
+
 EXTRAS = {
-    "lightgbm": Peer("LightGBM", "extra", _lightgbm("LGBMClassifier"), _lightgbm("LGBMRegressor"),
-                     DEFAULTS, "lightgbm"),
-    "lightgbm_5": Peer("LightGBM, 5 averaged", "extra", lambda: AverageOfFive(_lightgbm("LGBMClassifier")()),
-                       lambda: AverageOfFive(_lightgbm("LGBMRegressor")()), DEFAULTS, "lightgbm"),
-    "catboost": Peer("CatBoost", "extra", lambda: _Cat("CatBoostClassifier"), lambda: _Cat("CatBoostRegressor"),
-                     DEFAULTS, "catboost"),
-    "catboost_5": Peer("CatBoost, 5 averaged", "extra", lambda: AverageOfFive(_Cat("CatBoostClassifier")),
-                       lambda: AverageOfFive(_Cat("CatBoostRegressor")), DEFAULTS, "catboost"),
+    "lightgbm": _extra("LightGBM", _lightgbm, "LGBM", "lightgbm"),
+    "lightgbm_5": _extra("LightGBM, 5 averaged", _lightgbm, "LGBM", "lightgbm", AverageOfFive),
+    "catboost": _extra("CatBoost", _catboost, "CatBoost", "catboost"),
+    "catboost_5": _extra("CatBoost, 5 averaged", _catboost, "CatBoost", "catboost", AverageOfFive),
+    "realmlp_5": _extra("RealMLP, 5 averaged", _realmlp, "RealMLP_TD_", "pytabkit"),
 }
 PEERS = OURS | REFEREES | EXTRAS
