@@ -308,7 +308,7 @@ def facts(runs: list) -> list:
     minutes = sum(run.get("wall_seconds", 0) for run in runs) / 60   # one that was killed does not tell
     named = lambda values: ", ".join(f"{name} {value}" for name, value in values.items())
     return [f"Command: {'; '.join(run.get('command', 'not recorded') for run in runs)}.",
-            f"Budget: {named(last['budget'])}.",
+            *([f"Budget: {named(last['budget'])}."] if last["budget"] else []),
             f"Computer: {last.get('cpu')}, {last.get('cores')} cores, {last.get('system')}.",
             f"Wall time: {minutes:.0f} minutes.",
             f"Versions: {named(last['versions'])}."]
