@@ -18,7 +18,6 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..displays import OKABE_ITO
@@ -26,7 +25,7 @@ from .cells import run_cells
 from .collection import kind_of, load_table
 from .peers import PEERS
 from .reports import Table, spread_apart
-from .statistics import CriticalDifferenceDisplay, signed_rank
+from .statistics import CriticalDifferenceDisplay, rank_models, signed_rank
 from ..records import Store
 
 # %% ../../nbs/paper/many_tables.ipynb #f418957c
@@ -171,10 +170,8 @@ def per_table(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 def ranks(frame: pd.DataFrame, measure: str) -> pd.Series:
     "The mean rank of each model over the tables that all models have, best first"
-    wide = per_table(frame, measure).dropna()
-    sign = -1 if MEASURES[measure][1] else 1
-    mean = rankdata(sign * wide.round(12).to_numpy(), axis=1).mean(axis=0)
-    return pd.Series(mean, wide.columns, name="mean rank").sort_values(kind="stable")
+    sign = 1 if MEASURES[measure][1] else -1
+    return rank_models(sign * per_table(frame, measure).dropna())
 
 
 def duels(frame: pd.DataFrame, measure: str, ours: str = "ke") -> pd.DataFrame:

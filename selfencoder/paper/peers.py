@@ -237,7 +237,7 @@ class AverageOfFive(BaseEstimator):
         if not is_classifier(self.model): return np.mean([m.predict(X) for m in self.models_], axis=0)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
-
+# %% ../../nbs/paper/peers.ipynb #ea401ca1
 def _lightgbm(name, X):
     import lightgbm
     return getattr(lightgbm, name)(n_jobs=1, random_state=0, verbose=-1)
@@ -337,6 +337,8 @@ REFEREES = {
                                 _named("regressor__kernelridge", RIDGE_GRID), 1000, 3000),
                   "kernel, gamma, alpha on 1,000 rows; at most 3,000 rows"),
 }
+
+
 def _extra(title, build, family, package, average=lambda model: model):
     "A model of another library, with its defaults"
     return Peer(title, "extra", lambda: average(Elsewhere(build, f"{family}Classifier")),
