@@ -39,7 +39,7 @@ def add_cell(tree: Path, source: str, kind="code", first=False, **more):
 def page(tree: Path, source: str, kind="markdown"):
     "The same, on a site of three pages, which is built in a moment"
     for path in (tree / "nbs").rglob("*.ipynb"):
-        if path.name not in ("index.ipynb", "00_datasets.ipynb", CLI): path.unlink()
+        if path.name not in ("index.ipynb", "datasets.ipynb", CLI): path.unlink()
     add_cell(tree, source, kind)
 
 
@@ -82,7 +82,7 @@ BREAKAGES = [
     ("broken link", ".ci -k test_links", "the link 99_gone.ipynb leads nowhere",
      lambda t: page(t, "[gone](99_gone.ipynb)")),
     ("broken anchor", ".ci -k test_links", "names no place",
-     lambda t: page(t, "[gone](00_datasets.ipynb#gone)")),
+     lambda t: page(t, "[gone](datasets.ipynb#gone)")),
     ("image without description", ".ci -k test_links", "has no alt text",
      lambda t: page(t, "![](index_files/x.png)")),
     ("page that cannot be processed", ".ci -k test_links", "no_such_module",

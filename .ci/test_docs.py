@@ -17,7 +17,7 @@ def data(**kinds): return {"output_type": "display_data", "data": {k.replace("_"
 
 CELLS = [
     prose("---\ntitle: A sample\ndescription: one of `everything`\noutput-file: sample.html\n---\n"),
-    prose("## Prose {#sec-prose}\n\nSee @fig-dot, [the network](../02_network.ipynb#eq.-1) and "
+    prose("## Prose {#sec-prose}\n\nSee @fig-dot, [the network](../network/model.ipynb#eq.-1) and "
           "<https://example.org/x.ipynb>. $w_i$\n\n$$\\sum_i p_i = 1$$"),
     prose("::: {.callout-warning}\n## Mind the step\n\nIt is *steep*.\n:::\n\n::: {.callout-note}\nNo title.\n:::"),
     prose("[`fit`](https://se.example/se/network.html#fit) is linked by nbdev. It's \"scale\" or \"affine\"."),
@@ -71,7 +71,7 @@ def rendered():
     page = docs.Page(CELLS, "sample")
     menu = [("Start", [("index.html", "Site"), ("tutorials/sample.html", "A sample")]),
             ("Understand", [("network.html", "A <network>")])]
-    pages = {"02_network.ipynb": "network.html"}
+    pages = {"network/model.ipynb": "network.html"}
     return docs.render(page, "tutorials/sample.html", menu, pages, "https://se.example/se", "https://git.example/se",
                        "https://git.example/se/blob/main/nbs/sample.ipynb")
 

@@ -8,9 +8,9 @@ import torch
 
 from browser import low_contrast, overflow
 from selfencoder import KernelSelfEncoder, SelfEncoder
-from selfencoder.coordinates import TableCoordinates
-from selfencoder.network import SelfEncoderNetwork, start_zero
-from selfencoder.solvers import bregman_bias, lbfgs, newton
+from selfencoder.network.coordinates import TableCoordinates
+from selfencoder.network.model import SelfEncoderNetwork, start_zero
+from selfencoder.network.solvers import bregman_bias, lbfgs, newton
 from tools import ROOT
 
 pytestmark = pytest.mark.remedy("mend nbs/static/playground/; `.venv/bin/pytest .ci/test_playground.py --pictures "

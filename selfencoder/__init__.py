@@ -9,8 +9,8 @@ def __getattr__(name):
     # The estimators need torch, which takes seconds to import: it is loaded when first asked for.
     if name in __all__:
         from importlib import import_module
-        room = "kernel_neighbors" if name.startswith("Kernel") else "neighbors"
-        return getattr(import_module(f"{__name__}.{room}"), name)
+        wing = "kernel" if name.startswith("Kernel") else "network"
+        return getattr(import_module(f"{__name__}.{wing}.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

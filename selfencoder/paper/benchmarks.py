@@ -21,18 +21,19 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler, scale
 from threadpoolctl import threadpool_limits
+import torch
 from torch import nn
 
-from ..neighbors import SelfEncoder
-from ..network import SelfEncoderNetwork, cross_entropy, eq1_loss, start_random, start_zero
-from ..records import Store, provenance
-from ..solvers import Stack, adam, adam_many, lbfgs, newton, one_thread, row_blocks, whiten
+from ..network.estimators import SelfEncoder
+from ..network.model import SelfEncoderNetwork, cross_entropy, eq1_loss, start_random, start_zero
+from ..network.solvers import Stack, adam, adam_many, lbfgs, newton, row_blocks, whiten
+from .results_store import Store, provenance
+from ..runtime import one_thread
 
 # %% ../../nbs/paper/benchmarks.ipynb #501b70be
 def take_turns(

@@ -9,18 +9,18 @@ __all__ = ['SVC_SEARCH', 'KERNEL_COMPARISONS', 'rows_and_classes', 'floor', 'com
 # %% ../../nbs/paper/benchmarks_kernel.ipynb #37f42ed6
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+import torch
 
-from ..coordinates import TableCoordinates
 from ..datasets import dataset_names, load_dataset
-from ..kernel import distances
-from ..kernel_neighbors import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
+from ..kernel.estimators import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
+from ..kernel.solution import distances
+from ..network.coordinates import TableCoordinates
 from .benchmarks import take_turns
 from .experiments import folds
 

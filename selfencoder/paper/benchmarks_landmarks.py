@@ -11,17 +11,17 @@ import time
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+import torch
 
 from ..datasets import load_dataset
-from ..kernel_neighbors import KernelSelfEncoderClassifier
-from .benchmarks import in_a_process, load_comparisons, peak_bytes
+from ..kernel.estimators import KernelSelfEncoderClassifier
+from .benchmarks import in_a_process, peak_bytes
 from .collection import load_table
 
 # %% ../../nbs/paper/benchmarks_landmarks.ipynb #acf94a99

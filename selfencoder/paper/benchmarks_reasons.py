@@ -19,10 +19,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_te
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
-from ..coordinates import TableCoordinates
 from ..datasets import load_dataset
 from ..imputer import KernelSelfEncoderImputer
-from ..kernel_neighbors import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
+from ..kernel.estimators import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
+from ..network.coordinates import TableCoordinates
 from .benchmarks import take_turns
 from ..reasons import doubtful_labels, predict_interval, predict_sets
 

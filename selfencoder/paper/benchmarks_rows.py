@@ -13,20 +13,21 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+import torch
 
-from ..coordinates import TableCoordinates
 from ..datasets import load_dataset
-from ..neighbors import SelfEncoderClassifier
-from ..network import SelfEncoderNetwork, start_neighbors, start_zero
+from ..network.coordinates import TableCoordinates
+from ..network.estimators import SelfEncoderClassifier
+from ..network.model import SelfEncoderNetwork, start_neighbors, start_zero
+from ..network.sampling import Blocks, sampled, start_gaussian
+from ..network.solvers import bregman_bias, lbfgs
+from .benchmarks import in_a_process, peak_bytes, take_turns
 from .benchmarks_landmarks import LANDMARK_COMPARISONS
-from .benchmarks import in_a_process, load_comparisons, peak_bytes, run_comparisons, take_turns
-from ..sampling import Blocks, sampled, start_gaussian
+from ..runtime import one_thread
 from ..search import top_k, without_self
-from ..solvers import bregman_bias, lbfgs, one_thread
-from ..votes import most_voted
+from ..targets import most_voted
 
 # %% ../../nbs/paper/benchmarks_rows.ipynb #a203895d
 def badly_scaled_mixture(

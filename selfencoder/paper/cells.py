@@ -13,12 +13,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import torch
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
+import torch
 from tqdm.auto import tqdm
 
-from ..records import Store, versions
+from .results_store import Store, versions
 
 # %% ../../nbs/paper/cells.ipynb #8857de46
 def attempt(compute: Callable, cell) -> dict:
@@ -80,11 +80,11 @@ def run_cells(
     if not cells: return []
     kind, store = type(cells[0]), Store(folder)
     read = partial(store.lines, "cells", kind._fields)
-    store.check_same(**facts)
+    store.check_same_columns(**facts)
     done = finished(read(), kind)
     missing = [cell for cell in cells if cell not in done]
     if missing:   # who only looks leaves no trace
-        store.check_same(versions=versions())
+        store.check_same_columns(versions=versions())
         begun, start = store.begin(command, **facts, jobs=jobs), time.time()
         with _backend(backend, address):
             for record in _computed(missing, compute, work, jobs, progress):

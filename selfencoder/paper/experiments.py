@@ -16,14 +16,12 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import NamedTuple
 
+from hyperopt import STATUS_OK, Trials, hp, space_eval, tpe
+from hyperopt.base import Domain, JOB_STATE_DONE
 import numpy as np
 import pandas as pd
-import torch
-from hyperopt import STATUS_OK, Trials, hp, space_eval, tpe
-from hyperopt.base import JOB_STATE_DONE, Domain
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -34,22 +32,23 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC, SVC
 from sklearn.utils import _safe_indexing
+import torch
 
-from ..coordinates import TableCoordinates
-from ..datasets import dataset_names, load_dataset
-from ..kernel_neighbors import KernelSelfEncoder, KernelSelfEncoderClassifier
-from ..neighbors import SelfEncoderClassifier
-from ..network import SelfEncoderNetwork, start_random
+from ..datasets import load_dataset
+from ..kernel.coordinates import KernelCoordinates
+from ..kernel.estimators import KernelSelfEncoder, KernelSelfEncoderClassifier
+from ..network.coordinates import TableCoordinates
+from ..network.estimators import SelfEncoderClassifier
+from ..network.model import SelfEncoderNetwork, start_random
+from ..network.sampling import draw_visible
+from ..network.solvers import adam_many
 from . import cells as paper_cells
-from .peers import RIDGE_GRID, GaussianProcess, VoteForClasses
-from ..records import Store
-from ..sampling import draw_visible
+from .peers import GaussianProcess, RIDGE_GRID, VoteForClasses
+from .results_store import Store
 from ..search import best_columns
-from ..solvers import adam_many
-from ..views import KernelCoordinates
-from ..votes import most_voted
+from ..targets import most_voted
 
 # %% ../../nbs/paper/experiments.ipynb #ad7cdbf9
 @dataclass(frozen=True)

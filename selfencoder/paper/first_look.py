@@ -16,9 +16,9 @@ import pandas as pd
 
 from ..datasets import load_dataset
 from ..displays import OKABE_ITO
-from .experiments import FULL, MODELS, PAPER, Budget, Cell, read_records, work
+from .experiments import Budget, Cell, FULL, MODELS, PAPER, read_records, work
 from .reports import NUMBERS, our_figure, paper_figure, paper_tables
-from ..records import Store
+from .results_store import Store
 
 # %% ../../nbs/paper/first_look.ipynb #3fe2fe80
 LONG = 14.0   # seconds: what a model may take on a table

@@ -13,22 +13,22 @@ __all__ = ['TRANSFORMATIONS', 'MEASUREMENTS', 'as_table', 'numeric_columns', 'on
 import warnings
 from functools import partial
 
+from joblib import Parallel, delayed
 import numpy as np
 import pandas as pd
-import torch
-from joblib import Parallel, delayed
 from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
+import torch
 from tqdm.auto import tqdm
 
-from ..coordinates import TableCoordinates
 from ..datasets import dataset_names, load_dataset
-from ..neighbors import SelfEncoder, SelfEncoderClassifier
-from ..records import Store, provenance
+from ..network.coordinates import TableCoordinates
+from ..network.estimators import SelfEncoder, SelfEncoderClassifier
+from .results_store import Store, provenance
 from ..search import best_columns
 
 # %% ../../nbs/paper/invariance.ipynb #f419da76

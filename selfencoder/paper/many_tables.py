@@ -22,11 +22,12 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..displays import OKABE_ITO
 from .cells import run_cells
-from .collection import kind_of, load_table
+from .collection import load_table
 from .peers import PEERS
 from .reports import Table, spread_apart
+from .results_store import Store
 from .statistics import CriticalDifferenceDisplay, rank_models, signed_rank
-from ..records import Store
+from ..tables import column_kind
 
 # %% ../../nbs/paper/many_tables.ipynb #f418957c
 class TableCell(NamedTuple):
@@ -95,7 +96,7 @@ def _table(name):
 
 def measure_cell(cell: TableCell) -> dict:
     "Fit one model to one fold, and measure it"
-    (X, y), kind, peer = _table(cell.table), kind_of(cell.table), PEERS[cell.model]
+    (X, y), kind, peer = _table(cell.table), column_kind(cell.table), PEERS[cell.model]
     train, test = table_folds(y, kind)[cell.fold]
     begun = time.process_time()
     model = getattr(peer, kind)().fit(X.iloc[train], y[train])
@@ -158,7 +159,7 @@ MEASURES = {   # title, and whether more is better
 
 def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
     "The cells of tables with classes, or with numbers"
-    return frame[frame["table"].map(kind_of) == kind]
+    return frame[frame["table"].map(column_kind) == kind]
 
 
 def per_table(frame: pd.DataFrame, measure: str) -> pd.DataFrame:

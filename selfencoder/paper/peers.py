@@ -17,11 +17,10 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_selector, make_column_transformer
-from sklearn.ensemble import (
-    ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor,
-    RandomForestClassifier, RandomForestRegressor)
+from sklearn.ensemble import (ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingClassifier,
+                              HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor)
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import ConstantKernel, RBF, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, train_test_split
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -30,9 +29,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils import _safe_indexing
 
-from ..kernel_neighbors import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
+from ..kernel.coordinates import KernelCoordinates
+from ..kernel.estimators import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
 from ..reasons import predict_interval
-from ..views import KernelCoordinates
 
 # %% ../../nbs/paper/peers.ipynb #5568cb49
 def some_rows(y, n: int, classes: bool) -> np.ndarray:

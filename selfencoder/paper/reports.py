@@ -19,17 +19,17 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from matplotlib.lines import Line2D
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from ..files import write_atomically
-from .experiments import (
-    MODELS, PAPER, PROTOCOLS, Budget, Cell, attempt, cell_of, finished, read_records)
-from .statistics import (
-    CriticalDifferenceDisplay, corrected_t, critical_difference, rank_models, signed_rank)
-from ..records import Store
+from .experiments import (Budget, Cell, MODELS, PAPER, PROTOCOLS, attempt, cell_of, finished,
+                                           read_records)
+from .results_store import Store
+from .statistics import (CriticalDifferenceDisplay, corrected_t, critical_difference, rank_models,
+                                          signed_rank)
 
 # %% ../../nbs/paper/reports.ipynb #b25e1f59
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from ..displays import OKABE_ITO, Display
+from ..displays import Display, OKABE_ITO
 
 # %% ../../nbs/paper/statistics.ipynb #91b3893e
 def corrected_t(
