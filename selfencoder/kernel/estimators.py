@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 import torch
 
 from ..arithmetic import check_coordinates
-from ..files import (ESTIMATOR_FIELDS, _fits, check_arrays, check_fields, check_increasing, check_range,
+from ..files import (ESTIMATOR_FIELDS, is_of_kind, check_arrays, check_fields, check_increasing, check_range,
                                content_of, estimator_for, estimator_header, list_of, read_model, require, under_prefix,
                                with_prefix, write_model)
 from .coordinates import KernelCoordinates, check_coordinates_of_kernel, kernel_names
@@ -46,7 +46,7 @@ _EXACT_RECORD = _RECORD | {"bandwidth_or_none": float, "weighted_columns_or_none
 _KERNELS = {"laplace", "exponential", "gaussian"}
 
 
-def _is_positive(value): return _fits(value, float) and value > 0
+def _is_positive(value): return is_of_kind(value, float) and value > 0
 
 
 def check_kernel_model(header: dict, arrays: dict):
@@ -110,9 +110,9 @@ class _Landmarks:
 
     def check_header(said):
         check_fields("geometry", said, landmarks=int, kernel=_KERNELS, width=_is_positive, scheme=dict,
-                     n_probes=lambda value: value is None or _fits(value, int) and value > 0, recall=float)
+                     n_probes=lambda value: value is None or is_of_kind(value, int) and value > 0, recall=float)
         check_fields("scheme", said["scheme"], penalty=lambda value: value is None or _is_positive(value),
-                     n_local=lambda value: _fits(value, int) and value > 0, local_penalty=_is_positive, share=float)
+                     n_local=lambda value: is_of_kind(value, int) and value > 0, local_penalty=_is_positive, share=float)
 
     def arrays(said):
         lines = {"points": "f m c", "positions": "i m", "cell": "i n", "columns": "i v", "factors": "f v",
