@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LONGEST_SQUARE', 'LEAST_LEFT', 'PENALTIES', 'TEMPERATURES', 'SMALLEST_ERROR', 'exact_rows', 'distances',
-           'median_distance', 'eigen', 'Spectrum', 'leave_one_out_votes', 'Cholesky', 'log_losses', 'class_loss',
-           'square_loss', 'class_weights', 'square_weights', 'RankOneUpdates', 'unexplained']
+           'median_distance', 'eigen', 'Spectrum', 'group_rows', 'leave_one_out_votes', 'Cholesky', 'log_losses',
+           'class_loss', 'square_loss', 'class_weights', 'square_weights', 'RankOneUpdates', 'unexplained']
 
 # %% ../../nbs/kernel/solution.ipynb #1b3e7231
 from functools import cache
@@ -170,6 +170,14 @@ class Spectrum:
         return (self._tensor(mix) / (self.s[:, None] + self._tensor(penalties))).sum(1)
 
     def _tensor(self, values): return torch.as_tensor(values, dtype=self.s.dtype, device=self.s.device)
+
+
+def group_rows(groups: np.ndarray | None) -> list:
+    "The positions of the rows of each group that has more than one row; `groups`: a code for each row, or None"
+    if groups is None: return []
+    order = np.argsort(groups, kind="stable")
+    cuts = np.flatnonzero(np.diff(groups[order])) + 1
+    return [rows for rows in np.split(order, cuts) if len(rows) > 1]
 
 
 LEAST_LEFT = 1e-9   # 1 - H_ii is not taken for less: what rounding leaves of it
