@@ -495,3 +495,4 @@ def validate(geometry, sums, target, order, alpha) -> tuple:
     if geometry.n_probes is not None:
         geometry.recall = geometry.measure_recall(np.sort(order[-32:]), geometry.scheme.n_local)
     return geometry, sums, rows, votes, records
+LandmarkSchema = None
