@@ -28,7 +28,7 @@ from .fit import (append_rows, at_least_one_per_row, check_kernel_memory, explai
                                     fit_labelled, fit_many, fit_unlabelled, kernel_device, landmark_count,
                                     row_positions, select_rows, values_by_column, weights_of, with_column_missing)
 from .geometry import KernelGeometry
-from .landmark_geometry import LandmarkGeometry, VALIDATION_ROWS
+from .landmark_geometry import LandmarkGeometry, LandmarkSchema, VALIDATION_ROWS
 from .partitions import Partitions, fit_partitions, is_partitioned, open_partitions
 from .solution import log_losses
 from .target import Target
@@ -55,7 +55,7 @@ def check_kernel_model(header: dict, arrays: dict):
                  kernels=list_of(dict), classes_or_none=list_of(dict), several_or_none=bool)
     width = check_coordinates_of_kernel(header["coordinates"], under_prefix("coordinates.", arrays))
     rest = {name: array for name, array in arrays.items() if not name.startswith("coordinates.")}
-    kind = _Landmarks if "landmarks" in header["geometry"] else _Exact
+    kind = LandmarkSchema if "landmarks" in header["geometry"] else _Exact
     kind.check_header(header["geometry"])
     expected = {"geometry.Z": "f n c", "geometry.weights": "f n", "rows": "i n", "sample_weights": "f N"}
     expected |= kind.arrays(header["geometry"])
@@ -102,37 +102,6 @@ class _Exact:
             require(not part["one_factor"] or len(arrays[f"{p}.penalties"]) == 1, "one factor is for one penalty")
         total = sum(arrays[f"{p}.mix"].sum() for p in range(len(said["parts"])))
         require(abs(total - 1) < 1e-6, "the weights of the kernels do not sum to one")
-
-
-class _Landmarks:
-    "What a geometry of landmarks says"
-    record = _RECORD | {"penalty": object, "landmarks": int, "n_local": int, "local_penalty": float, "share": float}
-
-    def check_header(said):
-        check_fields("geometry", said, landmarks=int, kernel=_KERNELS, width=_is_positive, scheme=dict,
-                     n_probes=lambda value: value is None or _fits(value, int) and value > 0, recall=float)
-        check_fields("scheme", said["scheme"], penalty=lambda value: value is None or _is_positive(value),
-                     n_local=lambda value: _fits(value, int) and value > 0, local_penalty=_is_positive, share=float)
-
-    def arrays(said):
-        lines = {"points": "f m c", "positions": "i m", "cell": "i n", "columns": "i v", "factors": "f v",
-                 "weight": "f 1", "similarities": "f m", "gram": "f m m"}
-        return {f"geometry.{name}": line for name, line in lines.items()}
-
-    def coefficients(said): return {"coefficients.0": "f m k", "coefficients.1": "f n k"}
-
-    def check_arrays(said, arrays, width):
-        n, m = len(arrays["Z"]), said["landmarks"]
-        require(len(arrays["points"]) == m and m > 1, "geometry.points are not as many as there are landmarks")
-        check_increasing("geometry.positions", arrays["positions"], n)
-        check_range("geometry.cell", arrays["cell"], 0, m)
-        check_increasing("geometry.columns", arrays["columns"], width)
-        check_range("geometry.factors", arrays["factors"], 0)
-        check_range("geometry.similarities", arrays["similarities"], 0)
-        check_range("geometry.weight", arrays["weight"], 1e-300)
-        gram = arrays["gram"]
-        require(np.allclose(gram, gram.T, rtol=1e-6, atol=1e-9 * np.abs(gram).max()) and (np.diagonal(gram) > 0).all(),
-                "geometry.gram is no sum of products")
 
 
 def _check_kernel_target(header, arrays, targets, sizes):
@@ -476,7 +445,8 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         k = check_n_neighbors(wanted, self.geometry_.n_outputs - (X is None))
         if X is None:
             self._check_all_count()
-            self.geometry_.resolve()
+            self.geometry_.n_jobs = self.n_jobs
+            if isinstance(self.geometry_, KernelGeometry): self.geometry_.resolve()
             distance, position = self.geometry_.nearest(self.geometry_.Z, k + 1)
             distance, position = without_self(distance, position, np.arange(len(position)), k)
         else:
@@ -606,7 +576,7 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         together = None if self._table is None else append_rows(self._table, table)
         if refresh: return self._fit_target(together, np.append(self._weights, weights), y)
         Z = self.coordinates_.transform_table(table)
-        self.geometry_.learn(Z, weights)
+        self.geometry_ = self.geometry_.learn(Z, weights) or self.geometry_
         self._rows = np.append(self._rows, self.n_samples_fit_ + np.arange(len(Z)))
         self._table, self._weights = together, np.append(self._weights, weights)
         self.n_samples_fit_ += len(Z)
@@ -638,7 +608,7 @@ class KernelSelfEncoder(TransformerMixin, BaseEstimator):
         y = None if self._y is None else self._y[kept]
         if refresh: return self._fit_target(table, self._weights[kept], y)
         stays = np.isin(self._rows, kept)
-        self.geometry_.forget(np.flatnonzero(~stays))
+        self.geometry_ = self.geometry_.forget(np.flatnonzero(~stays)) or self.geometry_
         self._rows = np.searchsorted(kept, self._rows[stays])
         self.n_samples_fit_, self._table, self._weights = len(kept), table, self._weights[kept]
         return self if y is None else self._after_change(y, self._target.of(np.flatnonzero(stays)))
