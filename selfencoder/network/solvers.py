@@ -21,7 +21,7 @@ from .model import ACTIVATIONS, SelfEncoderNetwork, exp2_
 from ..runtime import check_option, one_thread
 
 # %% ../../nbs/network/solvers.ipynb #98a4a946
-LOSSES = ("eq1", "cross_entropy")
+LOSSES = ("eq1", "cross_entropy", "bce_float32")
 BLOCK_BYTES = 2**20  # of logits at a time: large enough to amortise a call, small enough for the cache
 LOSS_EVERY = 10  # epochs of Adam between two looks at the loss
 
@@ -43,12 +43,16 @@ def _sum_log1p(T, sign, dim=-1):
     return torch.log1p(sign * T).sum(dim)
 
 
+def _own(U, columns):
+    "What stands in each row's own column: `columns` is the first of consecutive ones, or all of them"
+    if isinstance(columns, int): return U[..., columns:columns + U.shape[1]].diagonal(dim1=1, dim2=2)
+    return U[:, torch.arange(U.shape[1], device=U.device), columns]
+
+
 def _set_own(U, columns, values):
-    "Write `values` into each row's own column: `columns` is the first of consecutive ones, or all of them"
-    if isinstance(columns, int):
-        U[..., columns:columns + U.shape[1]].diagonal(dim1=1, dim2=2).copy_(values)
-    else:
-        U[:, torch.arange(U.shape[1], device=U.device), columns] = values
+    "Write `values` into each row's own column"
+    if isinstance(columns, int): _own(U, columns).copy_(values)
+    else: U[:, torch.arange(U.shape[1], device=U.device), columns] = values
 
 # %% ../../nbs/network/solvers.ipynb #c92d0004
 def _sigmoid_block(U, own, columns, with_loss):
@@ -130,6 +134,40 @@ def _exact_rows(U, loss, trusted, h, output, columns, exact):
     if loss is not None:
         loss[models, rows] = value
 
+# %% ../../nbs/network/solvers.ipynb #ab39a27b
+def _bce_loss(p, columns):
+    "torch's `BCELoss` of the float32 probabilities `p`, summed over each row"
+    others = p.neg()
+    _set_own(others, columns, p.new_zeros(()))
+    return -_own(p, columns).log().clamp(min=-100) - others.log1p_().clamp_(min=-100).sum(-1)
+
+
+def _bce_sigmoid_block(U, own, columns, with_loss):
+    "BCELoss of float32 sigmoids"
+    p = U.float().sigmoid_()
+    loss, own = _bce_loss(p, columns) if with_loss else None, _own(p, columns) - 1
+    factor = torch.addcmul(p, p, p, value=-1).mul_(1e12).clamp_(max=1)   # s / max(s, 1e-12), with s = p (1 - p)
+    _set_own(p, columns, own)
+    U.copy_(p.mul_(factor))
+    return loss, None
+
+
+def _bce_softmax_block(U, own, columns, with_loss):
+    "BCELoss of a float32 SoftMax"
+    p = U.float().softmax(-1)
+    s, own = torch.addcmul(p, p, p, value=-1).clamp_(min=1e-12), _own(p, columns)
+    own_gradient = (own - 1) / _own(s, columns)
+    gradient = torch.div(p, s, out=s)   # with respect to p
+    _set_own(gradient, columns, own_gradient)
+    U.copy_(gradient.sub_(torch.linalg.vecdot(gradient, p)[..., None]).mul_(p))
+    return _bce_loss(p, columns) if with_loss else None, None
+
+
+# the loss and the output activation -> what makes the gradient of a block, and what does it for logits of any size
+_BLOCKS = {("eq1", "sigmoid"): (_sigmoid_block, None), ("eq1", "softmax"): (_softmax_block, _eq1_rows),
+           ("cross_entropy", "softmax"): (_cross_entropy_block, _cross_entropy_rows),
+           ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None), ("bce_float32", "softmax"): (_bce_softmax_block, None)}
+
 # %% ../../nbs/network/solvers.ipynb #188f64cc
 def check_rows(network, Z):
     "The rows of `Z` as a tensor that `network` can be trained on, or one clear sentence"
@@ -173,10 +211,7 @@ class Stack:
         Zs = check_stack(networks, Zs, loss, alpha)
         first = networks[0]
         self.alpha, self.block_bytes, self.activation = alpha, block_bytes, first.activation
-        self.softmax = first.output_activation == "softmax"
-        self.block = (_sigmoid_block if not self.softmax else
-                      _softmax_block if loss == "eq1" else _cross_entropy_block)
-        self.exact = _eq1_rows if loss == "eq1" else _cross_entropy_rows
+        self.block, self.exact = _BLOCKS[loss, first.output_activation]
         self.n = [len(Z) for Z in Zs]
         sizes = [first.n_features, *first.hidden_layer_sizes]
         self.shapes = [(sizes[-1] + 1, _multiple_of_16(max(self.n)))] + [(a + 1, b) for a, b in zip(sizes, sizes[1:])]
@@ -272,7 +307,7 @@ def loss_and_gradient(
     total = torch.zeros(len(h), dtype=torch.float64) if with_loss else None
     for m, r in row_blocks(stack, h.shape[1]):
         columns = r.start if rows is None else rows[r]
-        U = _relative_logits(own[m, r], h[m, r], output[m]) if stack.softmax else torch.bmm(h[m, r], output[m])
+        U = _relative_logits(own[m, r], h[m, r], output[m]) if stack.exact else torch.bmm(h[m, r], output[m])
         loss, trusted = stack.block(U, own[m, r], columns, with_loss)
         if trusted is not None and not trusted.all():
             _exact_rows(U, loss, trusted, h[m, r], output[m], columns, stack.exact)
@@ -379,7 +414,7 @@ def adam_many(
     Zs: list,  # for each network its rows; row i belongs to output i
     *,
     learning_rates: list,  # one for each network
-    loss: str = "eq1",  # "eq1" or "cross_entropy" (SoftMax only, not the paper's)
+    loss: str = "eq1",  # or "bce_float32", or with a SoftMax "cross_entropy"
     learning_rate_decay: float = 0.995,  # factor per epoch
     max_iter: int = 500,  # epochs
     tol: float = 1e-4,  # smallest fall of the mean loss per row that counts
@@ -483,7 +518,7 @@ def lbfgs(
     network: SelfEncoderNetwork,  # trained in place, from wherever it starts
     Z,  # the rows; row i belongs to output i
     *,
-    loss: str = "eq1",  # "eq1" or "cross_entropy" (SoftMax only, not the paper's)
+    loss: str = "eq1",  # or "bce_float32", or with a SoftMax "cross_entropy"
     max_iter: int = 300,  # steps
     tol: float = 1e-5,  # stop when a step lowers the objective by less than this share of it
     alpha: float = 0.0,  # ridge penalty on the output weights
