@@ -579,26 +579,24 @@ def _solve(hessian, ridge, gradient):
     return step, -(gradient * step).sum(0) / 2
 
 # %% ../../nbs/network/solvers.ipynb #43955746
-def _newton(X, Q, outputs, alpha, smoothing, max_iter, tol, rows):
+def _newton(X, Q, outputs, alpha, max_iter, tol, rows):
     "Solve the regressions `outputs`: their parameters, and their objectives after each step"
     n, k = X.shape
-    ridge, rare = X.new_full((k,), alpha), smoothing / (n - 1)
+    ridge = X.new_full((k,), alpha)
     ridge[-1] = 0.0  # the intercept
-    # label smoothing is linear in the parameters: it pulls the target away from the own row
-    pull = (smoothing + rare) * X[outputs].T - rare * X.sum(0)[:, None]
     theta = X.new_zeros(k, len(outputs))
     theta[-1] = -math.log(n - 1)  # the logit of 1/n: the intercept-only start
     # all the outputs start with the same probabilities, so the first step costs one small system
     H = (n - 1) / n**2 * X.T @ X + torch.diag(ridge)
-    step = torch.linalg.solve(H, X[outputs].T - pull - X.mean(0)[:, None])
-    value = n * math.log(n / (n - 1)) - theta[-1] + (pull * theta).sum(0)
+    step = torch.linalg.solve(H, X[outputs].T - X.mean(0)[:, None])
+    value = n * math.log(n / (n - 1)) - theta[-1]
     size, promise, curve = torch.ones_like(value), torch.full_like(value, math.inf), [value.clone()]
     active = torch.arange(len(outputs))
     for _ in range(max_iter):
         point = theta[:, active] + size[active] * step[:, active]
         loss, gradient, hessian = _newton_pass(X, Q, point, outputs[active], rows)
-        loss += (pull[:, active] * point).sum(0) + alpha / 2 * point[:-1].square().sum(0)
-        gradient += pull[:, active] + ridge[:, None] * point
+        loss += alpha / 2 * point[:-1].square().sum(0)
+        gradient += ridge[:, None] * point
         noise = 64 * torch.finfo(X.dtype).eps * (1 + value[active].abs())
         lower = loss <= value[active] + noise
         size[active[~lower]] /= 2  # damped: try again closer
@@ -621,7 +619,6 @@ def newton(
     max_iter: int = 50,  # steps
     tol: float = 1e-6,  # an output is done when its next step promises to lower its objective by less
     alpha: float = 0.05,  # ridge penalty
-    smoothing: float = 0.0,  # label smoothing
     metric: str = "covariance",  # of the penalty: the data's own, or "identity" for |w_i|^2 as in the other solvers
     block_bytes: int = BLOCK_BYTES,  # temporary memory
     verbose: int = 0,  # 1 for a progress bar
@@ -631,9 +628,9 @@ def newton(
         raise ValueError("newton solves output_activation='sigmoid' without hidden layers; "
                          "use lbfgs or adam for any other network.")
     check_option("metric", metric, ("covariance", "identity"))
-    if not alpha >= 0 or not 0 <= smoothing < 0.5 or alpha + smoothing == 0:
-        raise ValueError("newton needs alpha > 0 or smoothing in (0, 0.5), because without them most of the "
-                         f"regressions have no finite optimum; got alpha={alpha} and smoothing={smoothing}.")
+    if not alpha > 0:
+        raise ValueError("newton needs alpha > 0, because without a penalty most of the regressions have no finite "
+                         f"optimum; got alpha={alpha}.")
     _check_at_least(1, max_iter=max_iter)
     Z = check_rows(network, Z).cpu()  # many small systems, in double precision at both ends: work for a CPU
     with one_thread(), torch.no_grad():
@@ -641,7 +638,7 @@ def newton(
         if metric == "identity":
             T = torch.eye(len(mean), dtype=T.dtype)
         X = F.pad(((Z.double() - mean) @ T).to(Z.dtype), (0, 1), value=1.0)
-        theta, history = _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose)
+        theta, history = _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose)
         W = T @ theta[:-1].double()
         network.output.copy_(torch.vstack([W, theta[-1].double() - mean @ W]).to(Z.dtype))
     if not history.converged:
@@ -649,7 +646,7 @@ def newton(
     return history
 
 # %% ../../nbs/network/solvers.ipynb #e5ef8e79
-def _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose):
+def _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose):
     "As many outputs at a time as their Hessians allow"
     n, k = X.shape
     upper = torch.triu_indices(k, k)
@@ -658,7 +655,7 @@ def _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose
     rows = max(16, block_bytes // (width * X.element_size()) // 16 * 16)
     theta, curves, converged = X.new_empty(k, n), [], True
     for outputs in tqdm(torch.arange(n).split(width), desc="newton", disable=not verbose, leave=False):
-        theta[:, outputs], curve, done = _newton(X, Q, outputs, alpha, smoothing, max_iter, tol, rows)
+        theta[:, outputs], curve, done = _newton(X, Q, outputs, alpha, max_iter, tol, rows)
         curves.append([values.double().sum().item() / n for values in curve])
         converged = converged and done
     steps = max(map(len, curves))
