@@ -460,9 +460,10 @@ def show_tables(folder, records, cells, write):
 
 def show_differences(stored, again):
     "Print the cells that two runs have and that differ; whether there are any"
-    from selfencoder.paper.experiments import differing_cells, finished
+    from selfencoder.paper.experiments import Cell, differing_cells
+    from selfencoder.paper.resumable_grid import finished
     differing = differing_cells(stored, again)
-    print(f"\n{len(finished(stored) & finished(again))} cells in both runs, {len(differing)} differ")
+    print(f"\n{len(finished(stored, Cell) & finished(again, Cell))} cells in both runs, {len(differing)} differ")
     if len(differing): print(differing.to_string(index=False))
     return bool(len(differing))
 
@@ -560,17 +561,16 @@ def compare(args):
         selfencoder compare --jobs 2
         selfencoder compare --tables crx haberman --models ke knn forest
     """
-    from selfencoder.paper.collection import TABLES, column_kind
-    from selfencoder.paper.many_tables import read_tables, run_tables, summary
-    from selfencoder.paper.peers import PEERS
+    from selfencoder.paper.collection import TABLES, target_kind
+    from selfencoder.paper.many_tables import COMPARED, read_tables, run_tables, summary
     tables = check_names(args.tables, list(TABLES), "table")
-    models = check_names(args.models, list(PEERS), "model") if args.models else [
-        name for name in PEERS if PEERS[name].family != "extra"]
+    models = check_names(args.models, list(COMPARED), "model") if args.models else [
+        name for name in COMPARED if COMPARED[name].family != "extra"]
     found = run_tables(tables, models, args.out, args.jobs, command=" ".join(args.typed))
     frame = read_tables(args.out)
     frame = frame[frame["table"].isin(tables) & frame["model"].isin(models)]
-    for kind in sorted({column_kind(table) for table in frame["table"]}):
-        part = summary(frame, kind).rename(index={name: PEERS[name].title for name in PEERS})
+    for kind in sorted({target_kind(table) for table in frame["table"]}):
+        part = summary(frame, kind).rename(index={name: model.title for name, model in COMPARED.items()})
         print(f"\n{kind}, means over tables\n\n{part.round(3).to_string()}")
     done = {(record["table"], record["model"], record["fold"]) for record in found if "error" not in record}
     failed = [record for record in found if (record["table"], record["model"], record["fold"]) not in done]
