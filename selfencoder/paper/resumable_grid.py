@@ -46,8 +46,7 @@ def _backend(backend, address):
     "The context in which joblib finds its workers"
     if backend != "dask": return parallel_config(backend=backend)
     from distributed import Client
-    client = Client(address)   # joblib's dask backend takes the latest client
-    return parallel_config(backend="dask", wait_for_workers_timeout=60)
+    return parallel_config(backend="dask", client=Client(address), wait_for_workers_timeout=60)
 
 
 def _computed(cells, compute, work, jobs, progress):
