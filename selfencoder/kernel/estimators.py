@@ -32,7 +32,7 @@ from .landmark_geometry import LandmarkGeometry, VALIDATION_ROWS
 from .partitions import Partitions, fit_partitions, is_partitioned, open_partitions
 from .solution import log_losses
 from .target import Target
-from ..network.estimators import documented
+from ..neighbors_mixin import documented
 from ..runtime import one_thread
 from ..search import (check_n_neighbors, neighbor_graph, radius_graph, symmetric_graph, within_radius,
                                 without_self)
