@@ -1,10 +1,10 @@
 """The documentation site and README.md, made from the notebooks.
 
-    python .ci/docs.py site [--out _docs]   every page of nbs/sidebar.yml
+    python .ci/docs.py site [--out _docs]   every notebook, in the order of nbs/sidebar.yml
     python .ci/docs.py readme               README.md from nbs/index.ipynb
 
-The way is: nbdev's own notebook processing, pandoc (the engine of nbdev's usual Quarto, from the pypandoc_binary
-wheel), and the template, style and script in .ci/site/.
+It uses nbdev's notebook processing, pandoc (the engine of nbdev's usual Quarto, from the pypandoc_binary wheel), and
+the template, style and script in .ci/site/.
 """
 import argparse
 import base64
@@ -28,8 +28,10 @@ from nbdev.processors import FilterDefaults, rm_export
 ASSETS = Path(__file__).parent / "site"
 CROSS_REFERENCES = {"fig": "Figure", "tbl": "Table", "eq": "Equation", "sec": "Section"}
 IMAGES = {"image/svg+xml": "svg", "image/png": "png", "image/jpeg": "jpg"}
-# How much a hit counts in the search, by section of the sidebar: users' pages come before internals.
-WEIGHTS = {"Start": 3, "Use": 3, "Understand": 1.5, "Tests": 0.2, "For those who carry on": 0.5}
+# How much a hit counts in the search, by section of the sidebar: users' pages come before internals and tests.
+WEIGHTS = {"Start": 3, "How-tos": 3, "API": 2, "Internals": 0.5, "": 0.2}
+COLLAPSED = "Internals"   # a section of the sidebar that opens only for its own pages
+TESTS = "testing.ipynb"   # lists the notebooks in tests/, which the sidebar leaves out
 
 
 # ---- the notebooks and their order ----------------------------------------------------------------------------
@@ -41,21 +43,17 @@ def notebooks(nbs: Path) -> list:
 
 def sidebar(nbs: Path) -> list:
     "The sections of sidebar.yml as (title, notebooks), keeping only notebooks that exist"
-    site = yaml.safe_load((nbs / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]["contents"]
-    exist, sections = set(notebooks(nbs)), []
-    for entry in site:
-        names = []
-        for item in entry["contents"]:
-            if isinstance(item, str): names.append(item)
-            else: names += sorted(p.relative_to(nbs).as_posix() for p in nbs.glob(item["auto"]))
-        sections.append((entry["section"], [n for n in names if n in exist]))
+    contents = yaml.safe_load((nbs / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]["contents"]
+    exist = set(notebooks(nbs))
+    sections = [(entry["section"], [name for name in entry["contents"] if name in exist]) for entry in contents]
     return [section for section in sections if section[1]]
 
 
 def misplaced(nbs: Path) -> list:
-    "Notebooks that the sidebar does not name exactly once"
-    listed = [name for _, names in sidebar(nbs) for name in names]
-    return [f"{name} is listed {listed.count(name)} times" for name in notebooks(nbs) if listed.count(name) != 1]
+    "Notebooks that are not named exactly once: in the sidebar, or, for those in tests/, by the page that lists them"
+    named = [name for _, names in sidebar(nbs) for name in names]
+    if TESTS in named: named += re.findall(r"\]\((tests/\w+\.ipynb)\)", (nbs / TESTS).read_text(encoding="utf-8"))
+    return [f"{name} is named {named.count(name)} times" for name in notebooks(nbs) if named.count(name) != 1]
 
 
 # ---- one notebook: nbdev's processing, then markdown ----------------------------------------------------------
@@ -196,20 +194,18 @@ def number(markdown: str) -> str:
 # ---- README.md ------------------------------------------------------------------------------------------------
 
 def badges(config) -> str:
-    "Signs of life, for who meets the project on the web; the site asks nothing of the network and has none"
-    runs = f"{config.git_url}/actions/workflows"
-    found = [f"[![{name}]({runs}/{file}/badge.svg)]({runs}/{file})" for name, file in
-             (("tests", "test.yml"), ("docs", "docs.yml"))]
-    shields = {f"Python {config.min_python} or newer": f"python-{config.min_python}%2B-blue",
-               "Apache 2.0": "licence-Apache--2.0-blue"}
-    return " ".join(found + [f"![{said}](https://img.shields.io/badge/{drawn})" for said, drawn in shields.items()])
+    "Signs of life, for the repository's page; the site loads nothing from the network and has none"
+    runs, shields = f"{config.git_url}/actions/workflows", "https://img.shields.io/badge"
+    return " ".join([*(f"[![{name}]({runs}/{name}.yml/badge.svg)]({runs}/{name}.yml)" for name in ("test", "docs")),
+                     f"![Python {config.min_python} or newer]({shields}/python-{config.min_python}%2B-blue)",
+                     f"![Apache 2.0]({shields}/licence-Apache--2.0-blue)"])
 
 
 def readme(root: Path) -> dict:
     "README.md, and the pictures it shows, as {path from the root: bytes}"
     page = Page(process(root / "nbs/index.ipynb"), "index")
     body = re.sub(r"\[(`[^`]+`)\]\(https?:[^)]*\)", r"\1", page.markdown)   # links to names come and go with the names
-    body = re.sub(r"(\]\()(index_files/)", r"\1nbs/\2", body)
+    body = re.sub(r"(\]\()(index_files/|static/)", r"\1nbs/\2", body)
     body = re.sub(r"(\]\()(?!\w+:|#|nbs/)([\w/]+\.ipynb)", r"\1nbs/\2", body)
     table = lambda m: pypandoc.convert_text(m[1], "markdown", "html", ["--wrap=none"])
     body = re.sub(r"^```\{=html\}\n(.*?)\n```$", table, body, flags=re.S | re.M)   # GitHub shows markdown tables better
@@ -222,10 +218,10 @@ def readme(root: Path) -> dict:
 # ---- the site -------------------------------------------------------------------------------------------------
 
 def neighbours(address: str, menu: list) -> tuple:
-    "The pages before and after one, in the order of the sidebar, as (address, title); None at the ends"
-    order = [entry for _, entries in menu for entry in entries]
-    place = [a for a, _ in order].index(address)
-    return (order[place - 1] if place else None), (order[place + 1] if place + 1 < len(order) else None)
+    "The pages before and after one as (address, title), or None; a page outside the sidebar follows its last page"
+    order = [None, *(entry for _, entries in menu for entry in entries), None]
+    place = next((i for i, entry in enumerate(order) if entry and entry[0] == address), len(order) - 1)
+    return order[place - 1], order[place + 1] if place + 1 < len(order) else None
 
 
 def render(page: Page, address: str, menu: list, pages: dict, host: str, repository="", notebook="") -> str:
@@ -236,9 +232,10 @@ def render(page: Page, address: str, menu: list, pages: dict, host: str, reposit
     up = "../" * address.count("/")
     mark = lambda a: " aria-current=page" if a == address else ""
     links = lambda entries: "".join(f'<li><a href="{up}{a}"{mark(a)}>{html.escape(t)}</a></li>' for a, t in entries)
-    items = "".join(f"<li><span>{html.escape(s)}</span><ul>{links(entries)}</ul></li>" for s, entries in menu)
-    variables = {"sidebar": f"<ul>{items}</ul>", "up": up, "site": menu[0][1][0][1],
-                 "repository": repository, "notebook": notebook}
+    shut = lambda section, entries: section == COLLAPSED and address not in dict(entries)
+    items = "".join(f"<details{'' if shut(s, entries) else ' open'}><summary>{html.escape(s)}</summary>"
+                    f"<ul>{links(entries)}</ul></details>" for s, entries in menu)
+    variables = {"sidebar": items, "up": up, "site": menu[0][1][0][1], "repository": repository, "notebook": notebook}
     for side, beside in zip(("previous", "next"), neighbours(address, menu)):
         if beside: variables[side] = f'<a rel="{side[:4]}" href="{up}{beside[0]}">{html.escape(beside[1])}</a>'
     plain = lambda words: str(words).replace("`", "")   # a title and a promise are text, not markdown
@@ -334,7 +331,7 @@ def address_of(name: str, meta: dict) -> str:
 def site(root: Path, out: Path, jobs: int = 2) -> list:
     "Render every notebook of the sidebar into `out`; returns the addresses of the pages"
     nbs, sections, config = root / "nbs", sidebar(root / "nbs"), get_config()
-    names = [name for _, listed in sections for name in listed]
+    names = notebooks(nbs)
     # nbdev runs the imports and exports of a notebook: each gets a process of its own, as a reader's notebook would.
     # The fork server has imported what most of them import, and hands it on.
     (server := get_context("forkserver")).set_forkserver_preload(["__main__", "matplotlib.pyplot", "sklearn", "torch"])
@@ -344,16 +341,16 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
     pages = {name: address_of(name, page.meta) for name, page in ready.items()}
     menu = [(s, [(pages[n], str(ready[n].meta.get("title", n))) for n in listed]) for s, listed in sections]
     shutil.rmtree(out, ignore_errors=True)
-    for path in nbs.rglob("*"):   # pictures and stand-alone pages go along as they are
-        if path.is_file() and path.suffix not in (".ipynb", ".yml") and ".ipynb_checkpoints" not in path.parts:
-            write(out / path.relative_to(nbs), path.read_bytes())
+    for path in (nbs / "static").rglob("*.*"): write(out / path.relative_to(nbs), path.read_bytes())
     for name, page in ready.items():
         for image, data in page.images.items(): write(out / PurePosixPath(name).parent / image, data)
         rendered = render(page, pages[name], menu, pages, config.doc_host + config.doc_baseurl, config.git_url,
                           f"{config.git_url}/blob/{config.branch}/{config.nbs_path.name}/{name}")
         write(out / pages[name], rendered.encode())
     for asset in ("site.css", "site.js"): write(out / asset, (ASSETS / asset).read_bytes())
-    write(out / "search.js", search_index(out, menu).encode())
+    listed = {address for _, entries in menu for address, _ in entries}
+    rest = [(pages[name], str(page.meta.get("title", name))) for name, page in ready.items() if pages[name] not in listed]
+    write(out / "search.js", search_index(out, [*menu, ("", rest)]).encode())
     return list(pages.values())
 
 

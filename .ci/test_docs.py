@@ -60,7 +60,8 @@ EXPECTED = {
     "the page after this one": r'<a rel="next" href="\.\./network\.html">A &lt;network&gt;</a>',
     "the notebook itself": r'<a href="https://git\.example/se/blob/main/nbs/sample\.ipynb">Open as notebook</a>',
     "the repository": r'<header>.*href="https://git\.example/se">Repository</a>.*</header>',
-    "the sidebar with this page marked": r'<span>Start</span>.*aria-current=page>A sample<',
+    "the sidebar with this page marked": r'<summary>Start</summary>.*aria-current=page>A sample<',
+    "a collapsed section": r"<details><summary>Internals</summary>",
     "the page's contents": r'On this page.*href="#sec-prose"',
 }
 UNWANTED = ["secret", r"\x1b", "style scoped", "exported-source", ":::", r"fig-alt", r'href="#mind-the-step"']
@@ -70,33 +71,36 @@ UNWANTED = ["secret", r"\x1b", "style scoped", "exported-source", ":::", r"fig-a
 def rendered():
     page = docs.Page(CELLS, "sample")
     menu = [("Start", [("index.html", "Site"), ("tutorials/sample.html", "A sample")]),
-            ("Understand", [("network.html", "A <network>")])]
+            ("Internals", [("network.html", "A <network>")])]
     pages = {"network/model.ipynb": "network.html"}
     return docs.render(page, "tutorials/sample.html", menu, pages, "https://se.example/se", "https://git.example/se",
                        "https://git.example/se/blob/main/nbs/sample.ipynb")
 
 
-def test_renderer_keeps_everything(rendered):
+def test_renderer(rendered):
     lost = [what for what, pattern in EXPECTED.items() if not re.search(pattern, rendered, re.S)]
-    assert not lost, f"the page has lost {lost}:\n{rendered}"
-
-
-def test_renderer_hides_what_is_hidden(rendered):
     shown = [pattern for pattern in UNWANTED if re.search(pattern, rendered)]
-    assert not shown, f"the page shows {shown}:\n{rendered}"
+    assert not lost and not shown, f"the page has lost {lost} and shows {shown}:\n{rendered}"
+
+
+def test_pages_beside():
+    "Pages follow each other in the order of the sidebar; one that it leaves out follows its last"
+    menu = [("Start", [("a.html", "A")]), ("API", [("b.html", "B")])]
+    beside = [docs.neighbours(address, menu) for address in ("a.html", "b.html", "tests/c.html")]
+    assert beside == [(None, ("b.html", "B")), (("a.html", "A"), None), (("b.html", "B"), None)]
 
 
 def test_problems_and_search(tmp_path):
-    "Missing titles, descriptions, files, pages and anchors are seen; the search finds headings and words"
-    docs.write(tmp_path / "a.html", b'<title></title><main><h1 id="x">Head</h1>word<img src="p.png">'
-               b'<iframe src="f.html"></iframe><a href="b.html">b</a><a href="#y">y</a></main>')
+    "Missing titles, descriptions, files, pages and anchors are seen; prose is told from code; users' pages weigh more"
+    docs.write(tmp_path / "a.html", b'<title></title><main><h1 id="x">Head</h1>word<img src="p.png"><pre>code()</pre>'
+               b'<iframe src="f.html"></iframe><a href="b.html">b</a><a href="#y">y</a><table><td>7</table></main>')
     assert len(docs.problems(tmp_path)) == 6, docs.problems(tmp_path)
-    assert '["a.html#x","A","Head","wordby","",1]' in docs.search_index(tmp_path, [("S", [("a.html", "A")])])
+    index = docs.search_index(tmp_path, [("Start", [("a.html", "A")]), ("", [("a.html", "A")])])
+    assert '["a.html#x","A","Head","wordby","code()7",3]' in index and '"code()7",0.2]' in index, index
 
 
-def test_search_tells_prose_from_code(tmp_path):
-    "Snippets are sentences: what is code or a table is found, and not shown; users' pages weigh more"
-    docs.write(tmp_path / "a.html", b"<title>A</title><main><h1>Head</h1><p>Prose.</p><pre>code()</pre><p>More.</p>"
-                                    b"<table><tr><td>7</td></tr></table></main>")
-    index = docs.search_index(tmp_path, [("Use", [("a.html", "A")]), ("Tests", [("a.html", "A")])])
-    assert '"Prose.More.","code()7",3]' in index and '"Prose.More.","code()7",0.2]' in index, index
+def test_misplaced(tmp_path):
+    "Every notebook is named once: in the sidebar, or on the page that lists the tests"
+    for name in ("testing", "tests/a", "tests/b", "c"): docs.write(tmp_path / f"{name}.ipynb", b"[A](tests/a.ipynb)")
+    docs.write(tmp_path / "sidebar.yml", b"website: {sidebar: {contents: [{section: S, contents: [testing.ipynb]}]}}")
+    assert docs.misplaced(tmp_path) == ["c.ipynb is named 0 times", "tests/b.ipynb is named 0 times"]
