@@ -26,8 +26,6 @@ from nbdev.config import get_config
 from nbdev.processors import FilterDefaults, rm_export
 
 ASSETS = Path(__file__).parent / "site"
-CROSS_REFERENCES = {"fig": "Figure", "tbl": "Table", "eq": "Equation", "sec": "Section"}
-IMAGES = {"image/svg+xml": "svg", "image/png": "png", "image/jpeg": "jpg"}
 # How much a hit counts in the search, by section of the sidebar: users' pages come before internals and tests.
 WEIGHTS = {"Start": 3, "How-tos": 3, "API": 2, "Internals": 0.5, "": 0.2}
 COLLAPSED = "Internals"   # a section of the sidebar that opens only for its own pages
@@ -97,15 +95,11 @@ def split_options(source: str) -> tuple:
     return options, "\n".join(lines).strip("\n")
 
 
-def folded(summary: str, code: str) -> str:
-    return f"<details>\n<summary>{summary}</summary>\n\n{fence(code, 'python')}\n\n</details>"
-
-
 class Page:
     "One notebook on its way to markdown: front matter, text, and the image files it needs"
 
     def __init__(self, cells: list, stem: str):
-        self.stem, self.images, self.meta = stem, {}, {}
+        self.stem, self.images, self.meta, self.figures = stem, {}, {}, 0
         parts, source = [], ""
         for cell in cells:
             if cell["cell_type"] != "code":
@@ -113,11 +107,11 @@ class Page:
                 continue
             options, code = split_options(text(cell.get("source")))
             if "exported-source" in options:
-                source = folded("Source", code)
+                source = f"<details>\n<summary>Source</summary>\n\n{fence(code, 'python')}\n\n</details>"
                 continue
             parts += self.code(options, code, cell.get("outputs", []))
             if source and code.startswith("show_doc"): parts.append(source); source = ""
-        self.markdown = number(callouts("\n\n".join(filter(None, parts))))
+        self.markdown = "\n\n".join(filter(None, parts))
 
     def prose(self, source: str) -> str:
         front = re.match(r"\s*---\n(.*?)\n---\s*(.*)", source, re.S)
@@ -128,33 +122,28 @@ class Page:
     def code(self, options: dict, code: str, outputs: list) -> list:
         "Markdown blocks for a code cell, obeying Quarto's cell options"
         if options.get("include") == "false": return []
-        parts = []
-        if code and options.get("echo") != "false":
-            fold = options.get("code-fold") in ("true", "show")
-            parts.append(folded(options.get("code-summary", "Code"), code) if fold else fence(code, "python"))
-        if options.get("output") != "false":
-            parts += [self.output(o, options) for o in outputs]
-        return parts
+        shown = [fence(code, "python")] if code and options.get("echo") != "false" else []
+        return shown + [self.output(o, options) for o in outputs if options.get("output") != "false"]
 
     def output(self, output: dict, options: dict) -> str:
         kind, data = output["output_type"], output.get("data", {})
         if kind == "stream": return printed(text(output["text"]))
-        if kind == "error": return printed("\n".join(output["traceback"]))
-        for mime in IMAGES:
-            if mime in data: return self.figure(mime, text(data[mime]), options)
+        if "image/png" in data: return self.figure(text(data["image/png"]), options)
         if "text/markdown" in data: return signatures(text(data["text/markdown"]))
         if "text/html" in data:
             plain = re.sub(r"<style scoped>.*?</style>|\n\s*", "", text(data["text/html"]), flags=re.S)
             return f"::: {{.output .scroll}}\n```{{=html}}\n{plain}\n```\n:::"
-        if "text/latex" in data: return text(data["text/latex"])
         return printed(text(data.get("text/plain")))
 
-    def figure(self, mime: str, content: str, options: dict) -> str:
-        name = f"{self.stem}_files/{self.stem}-{len(self.images) + 1}.{IMAGES[mime]}"
-        self.images[name] = content.encode() if mime == "image/svg+xml" else base64.b64decode(content)
-        caption = options.get("fig-cap", "")
+    def figure(self, content: str, options: dict) -> str:
+        "A picture with its number, caption and description"
+        name = f"{self.stem}_files/{self.stem}-{len(self.images) + 1}.png"
+        self.images[name] = base64.b64decode(content)
+        labelled = options.get("label", "").startswith("fig-")
+        self.figures += labelled
+        caption = (f"Figure {self.figures}: " if labelled else "") + options.get("fig-cap", "")
         alt = html.escape(options.get("fig-alt") or caption)
-        label = f"#{options['label']} " if options.get("label", "").startswith("fig-") else ""
+        label = f"#{options['label']} " if labelled else ""
         # in the dark, figures change black and white; not those whose words speak of it
         paper = ".on-paper " if re.search(r"\b(black|white|bright|dark|grey)", caption + alt) else ""
         return f'![{caption}]({name}){{{label}{paper}alt="{alt}"}}'
@@ -171,24 +160,6 @@ def printed(output: str) -> str:
     output = re.sub(r"\x1b\[[0-9;]*m", "", output)
     aligned = re.search(r"^ |\S {2,}\S", output, re.M)   # columns must stay in line; sentences may wrap
     return f"::: {{.output {'' if aligned else '.sentences'}}}\n{fence(output)}\n:::"
-
-
-def callouts(markdown: str) -> str:
-    "Give every callout its title as text, so that it is no entry in the page's contents"
-    opening = r"^(:{3,}\s*\{[^}\n]*\.callout-(\w+)[^}\n]*\})[ \t]*\n+(?:#+ +(.*)\n)?"
-    titled = lambda m: f"{m[1]}\n[{m[3] or m[2].capitalize()}]{{.callout-title}}\n\n"
-    return re.sub(opening, titled, markdown, flags=re.M)
-
-
-def number(markdown: str) -> str:
-    "Number the labelled figures, tables, equations and sections, and turn `@fig-x` into a link"
-    for kind, word in CROSS_REFERENCES.items():
-        for i, label in enumerate(re.findall(rf"\{{#({kind}-[\w-]+)", markdown), 1):
-            if kind == "fig":
-                caption = rf"(?m)^!\[(?=.+\]\([^)]*\)\{{#{label}(?![\w-]))"
-                markdown = re.sub(caption, f"![{word} {i}: ", markdown)
-            markdown = re.sub(rf"(?<![\w#])@{label}(?![\w-])", f"[{word} {i}](#{label})", markdown)
-    return markdown
 
 
 # ---- README.md ------------------------------------------------------------------------------------------------
@@ -322,12 +293,6 @@ def problems(site: Path) -> list:
     return found
 
 
-def address_of(name: str, meta: dict) -> str:
-    "nbdev's rule: the number in front of a notebook's name is not part of its address"
-    plain = meta.get("output-file") or re.sub(r"^\d+[a-zA-Z0-9]*_", "", PurePosixPath(name).stem) + ".html"
-    return (PurePosixPath(name).parent / plain).as_posix()
-
-
 def site(root: Path, out: Path, jobs: int = 2) -> list:
     "Render every notebook of the sidebar into `out`; returns the addresses of the pages"
     nbs, sections, config = root / "nbs", sidebar(root / "nbs"), get_config()
@@ -338,7 +303,7 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
     with ProcessPoolExecutor(jobs, mp_context=server, max_tasks_per_child=1) as pool:
         cells = dict(zip(names, pool.map(process, [nbs / name for name in names])))
     ready = {name: Page(cells[name], PurePosixPath(name).stem) for name in names}
-    pages = {name: address_of(name, page.meta) for name, page in ready.items()}
+    pages = {name: PurePosixPath(name).with_suffix(".html").as_posix() for name in names}
     menu = [(s, [(pages[n], str(ready[n].meta.get("title", n))) for n in listed]) for s, listed in sections]
     shutil.rmtree(out, ignore_errors=True)
     for path in (nbs / "static").rglob("*.*"): write(out / path.relative_to(nbs), path.read_bytes())
