@@ -20,9 +20,9 @@ import torch.nn.functional as F
 from tqdm.auto import tqdm
 
 from ..arithmetic import EVEN, ROWS, map_rows, padded
-from ..files import _fits, check_fields, check_increasing, check_range, require
+from ..files import check_fields, check_increasing, check_range, is_of_kind, require
 from .coordinates import METRICS, View
-from .geometry import NOVELTY_PENALTY, Part
+from .geometry import KERNELS, NOVELTY_PENALTY, Part, is_positive
 from .landmarks import Cells, Coarse, Sums, local_solve
 from .members import BANDWIDTHS, kernel_part
 from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH, relevant_candidates, try_kernel
@@ -524,7 +524,7 @@ def choose(geometry: LandmarkGeometry, sums: Sums, target, rows, hidden, alpha="
     places = np.searchsorted(kept, rows)
     votes = geometry.leave_one_out(Y[kept], places, None if groups is None else groups[kept], tried, sums)
     share, device = torch.from_numpy(geometry.weights)[places], target.Y.device
-    losses = target.of(rows).losses(torch.from_numpy(votes).to(device), share.to(device))
+    losses = target.select(rows).losses(torch.from_numpy(votes).to(device), share.to(device))
     about, best = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.points)}, int(np.argmin(losses))
     return tried[best], [about | asdict(scheme) | {"loss": float(loss), "weight": float(s == best)}
                          for s, (scheme, loss) in enumerate(zip(tried, losses))]
@@ -635,12 +635,11 @@ class LandmarkSchema:
     @staticmethod
     def check_header(header: dict):
         "Raise unless the header has the fields that `LandmarkGeometry.state` writes"
-        def positive(value): return _fits(value, float) and value > 0
-        def positive_int(value): return _fits(value, int) and value > 0
-        check_fields("geometry", header, landmarks=int, kernel=set(METRICS), width=positive, scheme=dict,
+        def positive_int(value): return is_of_kind(value, int) and value > 0
+        check_fields("geometry", header, landmarks=int, kernel=KERNELS, width=is_positive, scheme=dict,
                      n_probes=lambda value: value is None or positive_int(value), recall=float)
-        check_fields("scheme", header["scheme"], penalty=lambda value: value is None or positive(value),
-                     n_local=positive_int, local_penalty=positive, share=float)
+        check_fields("scheme", header["scheme"], penalty=lambda value: value is None or is_positive(value),
+                     n_local=positive_int, local_penalty=is_positive, share=float)
 
     @staticmethod
     def arrays(header: dict) -> dict:

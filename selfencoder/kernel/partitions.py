@@ -135,7 +135,7 @@ def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks,
     points = Z[np.searchsorted(sample, positions)].astype(dtype)
     column_weights = None
     if target is not None and relevance == "auto":
-        labels = target.of(positions)
+        labels = target.select(positions)
         column_weights = landmark_weights(coordinates, points, np.ones(len(points)), labels, kernel, seed)
     part = landmark_part(coordinates, points, kernel, bandwidth, column_weights)
     Y = np.zeros((len(table), 0)) if target is None else target.Y.cpu().numpy()
