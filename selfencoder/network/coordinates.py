@@ -184,9 +184,9 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     invariance : {"scale", "affine", None}, default="scale"
-        What must not change the result: the unit and origin of each column; any invertible affine map of the encoded columns;
-        or nothing (the encoded table as it is). Under "scale" the sign of a column is that of its skewness; a column
-        without skewness (as far as third moments tell) keeps the sign it came with.
+        What must not change the result: the unit and origin of each column; any invertible affine map of the encoded
+        columns; or nothing (the encoded table as it is). Under "scale" the sign of a column is that of its skewness; a
+        column without skewness (as far as third moments tell) keeps its sign.
     categorical_features : "from_dtype", None, or array-like of booleans, names or indices, default="from_dtype"
         Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text,
         unless all of it is dates or durations, which are numbers.

@@ -87,7 +87,8 @@ class NetworkGeometry:
         with_normalizer = with_distance and phi == "softmax"
         with threads_for(self.n_jobs):
             found = top_k(self._hidden(Z), self.network.output.detach(), k, with_normalizer)
-        return neighbor_distances(found, phi).double().cpu().numpy() if with_distance else None, found.indices.cpu().numpy()
+        distance = neighbor_distances(found, phi).double().cpu().numpy() if with_distance else None
+        return distance, found.indices.cpu().numpy()
 
     def state(self) -> tuple[dict, dict]:
         "What a file holds: a dict for JSON, and a dict of arrays"

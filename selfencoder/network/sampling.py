@@ -150,7 +150,8 @@ def _softmax_terms(x, own, theta):
 def _softmax_slopes(U, own, near, far, weight, remembered, share):
     "The slopes of Eq. 1: the factor of each row's terms `U`, and that of its own output; its loss, what to remember"
     rest, own_then = remembered
-    rest = rest * torch.exp((own_then - own).clamp_(-LARGEST_EXPONENT, LARGEST_EXPONENT))   # relative to the present own logit
+    # relative to the present own logit
+    rest = rest * torch.exp((own_then - own).clamp_(-LARGEST_EXPONENT, LARGEST_EXPONENT))
     # the terms just computed are a lower bound of the whole sum
     rest = torch.maximum(torch.lerp(rest, near + weight * far, share), near + far)
     p = 1 / (1 + rest)

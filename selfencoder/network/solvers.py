@@ -166,7 +166,8 @@ def _bce_softmax_block(U, own, columns, with_loss):
 # the loss and the output activation -> what makes the gradient of a block, and what does it for logits of any size
 _BLOCKS = {("eq1", "sigmoid"): (_sigmoid_block, None), ("eq1", "softmax"): (_softmax_block, _eq1_rows),
            ("cross_entropy", "softmax"): (_cross_entropy_block, _cross_entropy_rows),
-           ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None), ("bce_float32", "softmax"): (_bce_softmax_block, None)}
+           ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None),
+           ("bce_float32", "softmax"): (_bce_softmax_block, None)}
 
 # %% ../../nbs/network/solvers.ipynb #188f64cc
 def check_rows(network, Z):
