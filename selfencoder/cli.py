@@ -425,7 +425,7 @@ def explain(args):
 
         selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html
     """
-    from selfencoder.reasons import explanation_page
+    from selfencoder.explain_page import explanation_page
     check_out(args.out, args.table, args.query)
     model, table, target, queries = learned_and_asked(args)
     with about_the_table(): write_text(args.out, explanation_page(model, table, target, queries, args.k))
