@@ -22,7 +22,7 @@ from tqdm.auto import tqdm
 from ..arithmetic import EVEN, ROWS, map_rows, padded
 from ..files import check_fields, check_increasing, check_range, is_of_kind, require
 from .coordinates import METRICS, View
-from .geometry import NOVELTY_PENALTY, Part
+from .geometry import KERNELS, NOVELTY_PENALTY, Part, is_positive
 from .landmarks import Cells, Coarse, Sums, local_solve
 from .members import BANDWIDTHS, kernel_part
 from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH, relevant_candidates, try_kernel
@@ -639,12 +639,11 @@ class LandmarkSchema:
     @staticmethod
     def check_header(header: dict):
         "Raise unless the header has the fields that `LandmarkGeometry.state` writes"
-        def positive(value): return is_of_kind(value, float) and value > 0
         def positive_int(value): return is_of_kind(value, int) and value > 0
-        check_fields("geometry", header, landmarks=int, kernel=set(METRICS), width=positive, scheme=dict,
+        check_fields("geometry", header, landmarks=int, kernel=KERNELS, width=is_positive, scheme=dict,
                      n_probes=lambda value: value is None or positive_int(value), recall=float)
-        check_fields("scheme", header["scheme"], penalty=lambda value: value is None or positive(value),
-                     n_local=positive_int, local_penalty=positive, share=float)
+        check_fields("scheme", header["scheme"], penalty=lambda value: value is None or is_positive(value),
+                     n_local=positive_int, local_penalty=is_positive, share=float)
 
     @staticmethod
     def arrays(header: dict) -> dict:
