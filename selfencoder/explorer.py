@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['LONGEST_TEXT', 'LAYOUTS', 'NEIGHBORS', 'DECIDERS', 'LIKELY', 'COVERED', 'MOST_ROWS', 'ROOM', 'DATA', 'plain_cell',
-           'column_record', 'overview', 'neighborhoods', 'layout_record', 'pair_shares', 'relative_shares',
-           'nearest_pairs', 'packed', 'leave_one_out_weights', 'decider_record', 'class_codes_of', 'class_record',
-           'number_record', 'Exploration', 'unique_texts', 'sample_rows', 'sample_note', 'target_record',
-           'fitting_columns', 'explore', 'changed_table', 'changed_row', 'changed_vote', 'explorer_app']
+           'column_record', 'overview', 'neighborhoods', 'layout_record', 'relative_shares', 'nearest_pairs', 'packed',
+           'leave_one_out_weights', 'decider_record', 'class_codes_of', 'class_record', 'number_record', 'Exploration',
+           'unique_texts', 'sample_rows', 'sample_note', 'target_record', 'fitting_columns', 'explore', 'changed_table',
+           'changed_row', 'changed_vote', 'explorer_app']
 
 # %% ../nbs/explorer.ipynb #fc5ca2cb
 import json
@@ -26,7 +26,7 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from .kernel.geometry import KernelGeometry
-from .reasons import column_shares, exponent_shares, frame_of, solved_geometry, without
+from .reasons import distance_shares, fitted_model, frame_of, without
 from .search import symmetric_graph
 
 # %% ../nbs/explorer.ipynb #8053008c
@@ -99,19 +99,11 @@ def layout_record(name: str, points: np.ndarray) -> dict:
 NEIGHBORS = 6
 
 
-def pair_shares(model, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    "`column_shares` for pairs of training rows, all at once: (pairs, columns)"
-    geometry, coordinates = solved_geometry(model), model.coordinates_
-    mix = [part.mix.sum() for part in geometry.parts] if len(geometry.parts) > 1 else [1.0]
-    return sum(weight * exponent_shares(coordinates, part, geometry.Z[first], geometry.Z[second])
-               for weight, part in zip(mix, geometry.parts))
-
-
-def relative_shares(model, rows: np.ndarray) -> np.ndarray:
+def relative_shares(model, table: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
     "The part of the distance of each row to each of its neighbours `rows` (n, k) that is due to each column: (n, k, d)"
-    shares = pair_shares(model, np.repeat(np.arange(len(rows)), rows.shape[1]), rows.ravel())
-    total = shares.sum(axis=1, keepdims=True)
-    return (shares / np.where(total > 0, total, 1.0)).reshape(*rows.shape, -1)
+    shares = distance_shares(model, table, rows)
+    total = shares.sum(axis=2, keepdims=True)
+    return shares / np.where(total > 0, total, 1.0)
 
 
 def nearest_pairs(distances: np.ndarray, rows: np.ndarray, most: int = 500) -> list:
@@ -287,7 +279,7 @@ def explore(
     note: str = "",       # a sentence about the table, for the head of the page
 ) -> Exploration:
     "All rows of a table on one page that needs no network: a map, lists, and reasons for each row"
-    solved_geometry(model)
+    fitted_model(model)
     table = frame_of(model, X)
     _check_explorable(model, table, y)
     target = None if y is None else pd.Series(np.asarray(y), table.index, name=getattr(y, "name", None))
@@ -303,7 +295,7 @@ def _explored(model, table, target, ids, id_name, title, note) -> Exploration:
     "The exploration of all rows of a table"
     k = min(NEIGHBORS, len(table) - 1)
     distances, rows = model.kneighbors(None, len(table) - 1)
-    start, shares = overview(distances, rows), relative_shares(model, rows[:, :k])
+    start, shares = overview(distances, rows), relative_shares(model, table, rows[:, :k])
     near = {"k": k, "rows": rows[:, :k].ravel().tolist(), "distances": distances[:, :k].ravel().round(4).tolist()}
     learned = getattr(model, "column_weights_", None) is not None
     importance = model.feature_importances_ if learned else np.full(table.shape[1], 1 / table.shape[1])
@@ -313,7 +305,7 @@ def _explored(model, table, target, ids, id_name, title, note) -> Exploration:
         record |= {"importance": float(importance[j]), "share": float(shares[:, :, j].mean())}
     record = {
         "title": title, "ids": ids, "id": id_name, "columns": [records[j] for j in kept],
-        "hidden": len(records) - len(kept), "learned": learned, "pairs": nearest_pairs(distances[:, :k], rows[:, :k]),
+        "shown": kept.tolist(), "hidden": len(records) - len(kept), "learned": learned, "pairs": nearest_pairs(distances[:, :k], rows[:, :k]),
         "layouts": {"neighborhoods": layout_record("neighborhoods", neighborhoods(distances, rows, start)),
                     "overview": layout_record("overview", start)},
         "near": near | {"shares": packed(shares[:, :, kept])}, "target": target_record(model, target),
@@ -366,12 +358,9 @@ def changed_row(exploration: Exploration, row: int, cells: dict) -> dict:
     k = record["near"]["k"]
     distances, rows = (found[0] for found in model.kneighbors(x, k + 1))
     others = np.flatnonzero(rows != row)[:k]
-    shares = column_shares(model, x, rows[others])
-    percent = 100 * shares.div(shares.sum(axis=1).where(lambda total: total > 0, 1.0), axis=0)
-    shown = [column["name"] for column in record["columns"]]
-    percent = percent.set_axis(map(str, percent.columns), axis=1)[shown].round().astype(int)
+    percent = (100 * relative_shares(model, x, rows[None, others])[0, :, record["shown"]].T).round().astype(int)
     near = [{"row": int(rows[other]), "distance": float(distances[other]), "shares": line}
-            for other, line in zip(others, percent.to_numpy().tolist())]
+            for other, line in zip(others, percent.tolist())]
     answer = {"near": near, "novelty": float(model.novelty(x)[0])}
     return answer | changed_vote(exploration, row, x) if hasattr(model, "predict") else answer
 
@@ -379,7 +368,7 @@ def changed_row(exploration: Exploration, row: int, cells: dict) -> dict:
 def changed_vote(exploration: Exploration, row: int, x: pd.DataFrame) -> dict:
     "The prediction for `x` by all rows but one, and who made it"
     model, target = exploration.model, exploration.record["target"]
-    alone = type(model.geometry_) is KernelGeometry   # a model with landmarks keeps the row
+    alone = isinstance(model.geometry_, KernelGeometry)   # a model with landmarks keeps the row
     voters = without(model, row) if alone else model
     weights = voters.identify(x)[0]
     if alone: weights = np.insert(weights, row, 0.0)
