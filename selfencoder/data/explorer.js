@@ -550,7 +550,7 @@ function nearPart(i) {
   return [make("h3", {}, "Most similar rows"), ...whatIfPart(),
     make("p", { class: "soft" }, "Orange cells make the two rows differ: the darker, the larger their share of the distance. Shares of 10 % and more are written out."
       + (data.serve ? " Change a cell of this row to see what would follow." : "")),
-    sort, make("div", { class: "scroll" }, make("table", { id: "near" },
+    sort, make("div", { class: "scroll" }, make("table", { id: "near", class: "near" },
       make("thead", {}, make("tr", {}, make("th", {}), make("th", { class: "mine", scope: "col" }, state.answer.changed ? "this row, changed" : "this row"), ...heads)),
       make("tbody", {}, ...rows)))];
 }
@@ -572,7 +572,7 @@ function madePart(i) {
   const whole = (who, value) => make("tr", { class: "sum" }, make("th", { scope: "row" }, who), make("td", {}), make("td", {}, number(value)), make("td", {}));
   return [make("h3", {}, "What made the answer"),
     make("p", { class: "soft" }, `Begin with ${isClasses ? `the share of ${label} among all rows` : `the mean of all rows`}; each row moves it up or down.`),
-    make("div", { class: "scroll" }, make("table", { id: "made" }, make("tbody", {},
+    make("div", { class: "scroll" }, make("table", { id: "made", class: "made" }, make("tbody", {},
       whole(isClasses ? "share among all rows" : "mean of all rows", mean),
       ...lines.map(each => line(linkTo(each.row), textOf(given(each.row)), each.push)),
       line(`${n - 1 - lines.length} other rows together`, "", rest),
