@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, column_or_1d
+import torch
 
 from ..arithmetic import check_coordinates
 from .coordinates import KernelCoordinates, kernel_names
@@ -24,8 +24,9 @@ from .geometry import KernelGeometry
 from .landmark_geometry import fit_landmarks, landmark_weights, precision_for, roles, weighable
 from .members import BANDWIDTHS, kernel_part
 from .partitions import Partitions, fit_partitions
-from .selection import UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY, average, relevant_candidates, try_kernel
-from .solution import PENALTIES, Cholesky
+from .selection import (UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY, average, relevant_candidates,
+                                          try_kernel)
+from .solution import Cholesky, PENALTIES
 from .target import FittedTarget, Target, class_target
 from ..runtime import available_memory, choose_device, one_thread
 
@@ -221,8 +222,8 @@ def fit_many(settings: FitSettings, table, weights, target, groups, n_landmarks:
     if settings.verbose: print(f"{len(Z):,} rows, {n_landmarks:,} landmarks")
     column_weights = None
     if target is not None and settings.relevance == "auto":
-        labels = target.select(positions)
-        column_weights = landmark_weights(coordinates, Z[positions], weights[positions], labels, kernel, seed)
+        labels, codes = target.select(positions), None if groups is None else groups[positions]
+        column_weights = landmark_weights(coordinates, Z[positions], weights[positions], labels, kernel, seed, codes)
     geometry, sums, rows, votes, records = fit_landmarks(
         coordinates, Z, weights, order, n_landmarks, kernel, target, settings.bandwidth, settings.alpha, column_weights,
         int(settings.verbose), groups)

@@ -387,6 +387,10 @@ class LandmarkGeometry:
         s = self.coarse.s
         return self.coarse.mean.numpy(), self.coarse.B[:, s > 1e-9 * s[0]][:, :n_components].numpy()
 
+    def n_components(self, n_components: int | None = None) -> int:
+        "How many coordinates the points of `project` have"
+        return self.axes(n_components)[1].shape[1]
+
     def project(self, Z, n_components: int | None = None) -> np.ndarray:
         "Points between which distances are what the landmarks see of the metric"
         mean, axes = map(torch.from_numpy, self.axes(n_components))
@@ -578,20 +582,20 @@ def precision_for(n_rows: int) -> type:
     return np.float64 if n_rows <= SMALL else np.float32
 
 
-def relevant_weights(coordinates, Z, weights, target, kernel, seed) -> np.ndarray | None:
+def relevant_weights(coordinates, Z, weights, target, kernel, seed, groups=None) -> np.ndarray | None:
     "Column weights from these rows, if they make leave-one-out better"
-    base = try_kernel(coordinates, Z, target, kernel, BANDWIDTHS[kernel], PENALTIES, None, weights)
+    base = try_kernel(coordinates, Z, target, kernel, BANDWIDTHS[kernel], PENALTIES, None, weights, groups)
     best = float(PENALTIES[base.losses.argmin()])
-    candidates, column_weights = relevant_candidates(coordinates, Z, target, weights, PENALTIES, best, seed)
+    candidates, column_weights = relevant_candidates(coordinates, Z, target, weights, PENALTIES, best, seed, groups)
     losses = [candidate.losses.min() for candidate in candidates if candidate.part.kernel == kernel]
     return column_weights if losses and min(losses) < base.losses.min() else None
 
 
-def landmark_weights(coordinates, Z, weights, target, kernel, seed) -> np.ndarray | None:
+def landmark_weights(coordinates, Z, weights, target, kernel, seed, groups=None) -> np.ndarray | None:
     "Column weights from the labels of the landmarks, if columns can be weighted and it helps"
     if not weighable(coordinates, len(Z)): return None
     with one_thread():
-        return relevant_weights(coordinates, Z.astype(np.float64), weights, target, kernel, seed)
+        return relevant_weights(coordinates, Z.astype(np.float64), weights, target, kernel, seed, groups)
 
 
 def weighable(coordinates, n_rows: int) -> bool:
