@@ -15,7 +15,6 @@ from .arithmetic import FAR, GRID, snap
 from .files import write_atomically
 from .kernel.coordinates import METRICS, REACH
 from .kernel.geometry import KernelGeometry
-from .reasons import column_names
 from .tables import Levels, read_query
 
 # %% ../nbs/onnx_models.ipynb #740ad68a
@@ -73,7 +72,7 @@ MISSING = "<missing>"   # the text that stands for a missing value in an input o
 
 def input_names(model) -> list:
     "The names of the inputs: those of the columns"
-    return list(map(str, column_names(model)))
+    return list(map(str, model.coordinates_.names()))
 
 
 def _level_texts(column) -> list:
