@@ -544,7 +544,7 @@ def whiten(
     mean = Z.double().mean(0)
     centred = Z.double() - mean
     deviation = centred.square().mean(0).sqrt()
-    deviation = torch.where(deviation > 1e-7 * mean.abs(), deviation, math.inf)  # a constant column says nothing
+    deviation = torch.where(deviation > 1e-7 * mean.abs(), deviation, math.inf)  # a constant column is dropped
     centred = centred / deviation
     values, vectors = torch.linalg.eigh(centred.T @ centred / len(Z))
     kept = values > 1e-10 * values.max().clamp(min=1e-300)

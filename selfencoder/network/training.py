@@ -72,7 +72,7 @@ def start_network(
     init: str,                   # "auto" or one of STARTS
     generator: torch.Generator,
 ):
-    "Start `network` as `init` says; `'auto'` is zero, from where equal rows stay equal"
+    "Start `network` as `init` names; `'auto'` is zero, where equal rows have equal outputs"
     init = "zero" if init == "auto" else init
     STARTS[init](network, *([rows] if init == "neighbors" else []), generator=generator)
 
