@@ -476,9 +476,10 @@ def running(args) -> dict:
 
 def show_details(args):
     "Compute what each detail of the reconstruction explains, and print it; whether a cell failed"
-    from selfencoder.paper.published import detail_table, run_details
+    from selfencoder.paper.experiments import read_records
+    from selfencoder.paper.published import as_details, detail_table, run_details
     records = run_details(args.out or "results/details", **running(args))
-    print(detail_table(records).astype(float).round(3).to_string())
+    print(detail_table(records + as_details(read_records("results/published"))).astype(float).round(3).to_string())
     return int(any("error" in record for record in records))
 
 
