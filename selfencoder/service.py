@@ -18,7 +18,7 @@ import threading
 import numpy as np
 import pandas as pd
 
-from .reasons import column_names, column_shares
+from .reasons import column_shares
 
 # %% ../nbs/service.ipynb #8acdecab
 MOST_BYTES = 4_000_000   # of a request
@@ -74,7 +74,7 @@ def check_k(k, most: int) -> int:
 # %% ../nbs/service.ipynb #aeae8d98
 def rows_to_table(rows: list, model) -> pd.DataFrame:
     "Rows that `check_rows` accepts as a table for `model`"
-    table = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in column_names(model)})
+    table = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in model.coordinates_.names()})
     return table if hasattr(model, "feature_names_in_") else table.to_numpy(dtype=object)
 
 # %% ../nbs/service.ipynb #5f98245a
@@ -202,7 +202,7 @@ def _request(question, model):
 
 def schemas(model) -> dict:
     "The JSON schemas of requests and answers for one model"
-    names = column_names(model)
+    names = model.coordinates_.names()
     row = _object(names, **{name: _SENT[column.kind] for name, column in zip(names, model.coordinates_.columns_)})
     row["maxProperties"] = len(names) + MOST_OTHER_KEYS
     several = hasattr(model, "predict") and model.predict(rows_to_table([dict.fromkeys(names)], model)).ndim == 2
@@ -253,7 +253,7 @@ def answer_to(question: str, body: bytes, served: ServedModel) -> bytes:
     if question == "predict" and not hasattr(model, "predict"):
         raise Refusal(404, "the model was fitted without a target, so it predicts nothing.")
     data = read_json(body, "rows") if question == "predict" else read_json(body, "rows", "k")
-    check_rows(data["rows"], column_names(model), MOST_ROWS[question])
+    check_rows(data["rows"], model.coordinates_.names(), MOST_ROWS[question])
     most = most_neighbors(model, question)
     k = check_k(data.get("k", min(model.n_neighbors, most)), most)
     try:
@@ -304,7 +304,7 @@ def make_app(source, workers: int | None = None):
     async def health() -> dict:
         model = served.model
         return {"status": served.problem or "ok", "model": type(model).__name__, "rows": model.n_samples_fit_,
-                "columns": column_names(model)}
+                "columns": model.coordinates_.names()}
 
     def add(question):
         answered, title = _TITLES[question]
