@@ -13,7 +13,7 @@ import tools
 
 # The checks that take longest start first, so that in the end no worker waits long for the other.
 LONGEST = ["wheel", "sklearn_checks", "clients", "determinism", "experiments", "persistence", "any_table",
-           "distributed", "benchmarks_rows", "sampling"]
+           "benchmarks_kernel", "benchmarks_network", "sampling"]
 
 
 def pytest_addoption(parser):

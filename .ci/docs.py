@@ -1,10 +1,10 @@
 """The documentation site and README.md, made from the notebooks.
 
-    python .ci/docs.py site [--out _docs]   every page of nbs/sidebar.yml
+    python .ci/docs.py site [--out _docs]   every notebook, in the order of nbs/sidebar.yml
     python .ci/docs.py readme               README.md from nbs/index.ipynb
 
-The way is: nbdev's own notebook processing, pandoc (the engine of nbdev's usual Quarto, from the pypandoc_binary
-wheel), and the template, style and script in .ci/site/.
+It uses nbdev's notebook processing, pandoc (the engine of nbdev's usual Quarto, from the pypandoc_binary wheel), and
+the template, style and script in .ci/site/.
 """
 import argparse
 import base64
@@ -26,10 +26,10 @@ from nbdev.config import get_config
 from nbdev.processors import FilterDefaults, rm_export
 
 ASSETS = Path(__file__).parent / "site"
-CROSS_REFERENCES = {"fig": "Figure", "tbl": "Table", "eq": "Equation", "sec": "Section"}
-IMAGES = {"image/svg+xml": "svg", "image/png": "png", "image/jpeg": "jpg"}
-# How much a hit counts in the search, by section of the sidebar: users' pages come before internals.
-WEIGHTS = {"Start": 3, "Use": 3, "Understand": 1.5, "Tests": 0.2, "For those who carry on": 0.5}
+# How much a hit counts in the search, by section of the sidebar: users' pages come before internals and tests.
+WEIGHTS = {"Start": 3, "How-tos": 3, "API": 2, "Internals": 0.5, "": 0.2}
+COLLAPSED = "Internals"   # a section of the sidebar that opens only for its own pages
+TESTS = "testing.ipynb"   # lists the notebooks in tests/, which the sidebar leaves out
 
 
 # ---- the notebooks and their order ----------------------------------------------------------------------------
@@ -41,21 +41,17 @@ def notebooks(nbs: Path) -> list:
 
 def sidebar(nbs: Path) -> list:
     "The sections of sidebar.yml as (title, notebooks), keeping only notebooks that exist"
-    site = yaml.safe_load((nbs / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]["contents"]
-    exist, sections = set(notebooks(nbs)), []
-    for entry in site:
-        names = []
-        for item in entry["contents"]:
-            if isinstance(item, str): names.append(item)
-            else: names += sorted(p.relative_to(nbs).as_posix() for p in nbs.glob(item["auto"]))
-        sections.append((entry["section"], [n for n in names if n in exist]))
+    contents = yaml.safe_load((nbs / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]["contents"]
+    exist = set(notebooks(nbs))
+    sections = [(entry["section"], [name for name in entry["contents"] if name in exist]) for entry in contents]
     return [section for section in sections if section[1]]
 
 
 def misplaced(nbs: Path) -> list:
-    "Notebooks that the sidebar does not name exactly once"
-    listed = [name for _, names in sidebar(nbs) for name in names]
-    return [f"{name} is listed {listed.count(name)} times" for name in notebooks(nbs) if listed.count(name) != 1]
+    "Notebooks that are not named exactly once: in the sidebar, or, for those in tests/, by the page that lists them"
+    named = [name for _, names in sidebar(nbs) for name in names]
+    if TESTS in named: named += re.findall(r"\]\((tests/\w+\.ipynb)\)", (nbs / TESTS).read_text(encoding="utf-8"))
+    return [f"{name} is named {named.count(name)} times" for name in notebooks(nbs) if named.count(name) != 1]
 
 
 # ---- one notebook: nbdev's processing, then markdown ----------------------------------------------------------
@@ -99,15 +95,11 @@ def split_options(source: str) -> tuple:
     return options, "\n".join(lines).strip("\n")
 
 
-def folded(summary: str, code: str) -> str:
-    return f"<details>\n<summary>{summary}</summary>\n\n{fence(code, 'python')}\n\n</details>"
-
-
 class Page:
     "One notebook on its way to markdown: front matter, text, and the image files it needs"
 
     def __init__(self, cells: list, stem: str):
-        self.stem, self.images, self.meta = stem, {}, {}
+        self.stem, self.images, self.meta, self.figures = stem, {}, {}, 0
         parts, source = [], ""
         for cell in cells:
             if cell["cell_type"] != "code":
@@ -115,11 +107,11 @@ class Page:
                 continue
             options, code = split_options(text(cell.get("source")))
             if "exported-source" in options:
-                source = folded("Source", code)
+                source = f"<details>\n<summary>Source</summary>\n\n{fence(code, 'python')}\n\n</details>"
                 continue
             parts += self.code(options, code, cell.get("outputs", []))
             if source and code.startswith("show_doc"): parts.append(source); source = ""
-        self.markdown = number(callouts("\n\n".join(filter(None, parts))))
+        self.markdown = "\n\n".join(filter(None, parts))
 
     def prose(self, source: str) -> str:
         front = re.match(r"\s*---\n(.*?)\n---\s*(.*)", source, re.S)
@@ -130,33 +122,28 @@ class Page:
     def code(self, options: dict, code: str, outputs: list) -> list:
         "Markdown blocks for a code cell, obeying Quarto's cell options"
         if options.get("include") == "false": return []
-        parts = []
-        if code and options.get("echo") != "false":
-            fold = options.get("code-fold") in ("true", "show")
-            parts.append(folded(options.get("code-summary", "Code"), code) if fold else fence(code, "python"))
-        if options.get("output") != "false":
-            parts += [self.output(o, options) for o in outputs]
-        return parts
+        shown = [fence(code, "python")] if code and options.get("echo") != "false" else []
+        return shown + [self.output(o, options) for o in outputs if options.get("output") != "false"]
 
     def output(self, output: dict, options: dict) -> str:
         kind, data = output["output_type"], output.get("data", {})
         if kind == "stream": return printed(text(output["text"]))
-        if kind == "error": return printed("\n".join(output["traceback"]))
-        for mime in IMAGES:
-            if mime in data: return self.figure(mime, text(data[mime]), options)
+        if "image/png" in data: return self.figure(text(data["image/png"]), options)
         if "text/markdown" in data: return signatures(text(data["text/markdown"]))
         if "text/html" in data:
             plain = re.sub(r"<style scoped>.*?</style>|\n\s*", "", text(data["text/html"]), flags=re.S)
             return f"::: {{.output .scroll}}\n```{{=html}}\n{plain}\n```\n:::"
-        if "text/latex" in data: return text(data["text/latex"])
         return printed(text(data.get("text/plain")))
 
-    def figure(self, mime: str, content: str, options: dict) -> str:
-        name = f"{self.stem}_files/{self.stem}-{len(self.images) + 1}.{IMAGES[mime]}"
-        self.images[name] = content.encode() if mime == "image/svg+xml" else base64.b64decode(content)
-        caption = options.get("fig-cap", "")
+    def figure(self, content: str, options: dict) -> str:
+        "A picture with its number, caption and description"
+        name = f"{self.stem}_files/{self.stem}-{len(self.images) + 1}.png"
+        self.images[name] = base64.b64decode(content)
+        labelled = options.get("label", "").startswith("fig-")
+        self.figures += labelled
+        caption = (f"Figure {self.figures}: " if labelled else "") + options.get("fig-cap", "")
         alt = html.escape(options.get("fig-alt") or caption)
-        label = f"#{options['label']} " if options.get("label", "").startswith("fig-") else ""
+        label = f"#{options['label']} " if labelled else ""
         # in the dark, figures change black and white; not those whose words speak of it
         paper = ".on-paper " if re.search(r"\b(black|white|bright|dark|grey)", caption + alt) else ""
         return f'![{caption}]({name}){{{label}{paper}alt="{alt}"}}'
@@ -175,41 +162,21 @@ def printed(output: str) -> str:
     return f"::: {{.output {'' if aligned else '.sentences'}}}\n{fence(output)}\n:::"
 
 
-def callouts(markdown: str) -> str:
-    "Give every callout its title as text, so that it is no entry in the page's contents"
-    opening = r"^(:{3,}\s*\{[^}\n]*\.callout-(\w+)[^}\n]*\})[ \t]*\n+(?:#+ +(.*)\n)?"
-    titled = lambda m: f"{m[1]}\n[{m[3] or m[2].capitalize()}]{{.callout-title}}\n\n"
-    return re.sub(opening, titled, markdown, flags=re.M)
-
-
-def number(markdown: str) -> str:
-    "Number the labelled figures, tables, equations and sections, and turn `@fig-x` into a link"
-    for kind, word in CROSS_REFERENCES.items():
-        for i, label in enumerate(re.findall(rf"\{{#({kind}-[\w-]+)", markdown), 1):
-            if kind == "fig":
-                caption = rf"(?m)^!\[(?=.+\]\([^)]*\)\{{#{label}(?![\w-]))"
-                markdown = re.sub(caption, f"![{word} {i}: ", markdown)
-            markdown = re.sub(rf"(?<![\w#])@{label}(?![\w-])", f"[{word} {i}](#{label})", markdown)
-    return markdown
-
-
 # ---- README.md ------------------------------------------------------------------------------------------------
 
 def badges(config) -> str:
-    "Signs of life, for who meets the project on the web; the site asks nothing of the network and has none"
-    runs = f"{config.git_url}/actions/workflows"
-    found = [f"[![{name}]({runs}/{file}/badge.svg)]({runs}/{file})" for name, file in
-             (("tests", "test.yml"), ("docs", "docs.yml"))]
-    shields = {f"Python {config.min_python} or newer": f"python-{config.min_python}%2B-blue",
-               "Apache 2.0": "licence-Apache--2.0-blue"}
-    return " ".join(found + [f"![{said}](https://img.shields.io/badge/{drawn})" for said, drawn in shields.items()])
+    "Signs of life, for the repository's page; the site loads nothing from the network and has none"
+    runs, shields = f"{config.git_url}/actions/workflows", "https://img.shields.io/badge"
+    return " ".join([*(f"[![{name}]({runs}/{name}.yml/badge.svg)]({runs}/{name}.yml)" for name in ("test", "docs")),
+                     f"![Python {config.min_python} or newer]({shields}/python-{config.min_python}%2B-blue)",
+                     f"![Apache 2.0]({shields}/licence-Apache--2.0-blue)"])
 
 
 def readme(root: Path) -> dict:
     "README.md, and the pictures it shows, as {path from the root: bytes}"
     page = Page(process(root / "nbs/index.ipynb"), "index")
     body = re.sub(r"\[(`[^`]+`)\]\(https?:[^)]*\)", r"\1", page.markdown)   # links to names come and go with the names
-    body = re.sub(r"(\]\()(index_files/)", r"\1nbs/\2", body)
+    body = re.sub(r"(\]\()(index_files/|static/)", r"\1nbs/\2", body)
     body = re.sub(r"(\]\()(?!\w+:|#|nbs/)([\w/]+\.ipynb)", r"\1nbs/\2", body)
     table = lambda m: pypandoc.convert_text(m[1], "markdown", "html", ["--wrap=none"])
     body = re.sub(r"^```\{=html\}\n(.*?)\n```$", table, body, flags=re.S | re.M)   # GitHub shows markdown tables better
@@ -222,10 +189,10 @@ def readme(root: Path) -> dict:
 # ---- the site -------------------------------------------------------------------------------------------------
 
 def neighbours(address: str, menu: list) -> tuple:
-    "The pages before and after one, in the order of the sidebar, as (address, title); None at the ends"
-    order = [entry for _, entries in menu for entry in entries]
-    place = [a for a, _ in order].index(address)
-    return (order[place - 1] if place else None), (order[place + 1] if place + 1 < len(order) else None)
+    "The pages before and after one as (address, title), or None; a page outside the sidebar follows its last page"
+    order = [None, *(entry for _, entries in menu for entry in entries), None]
+    place = next((i for i, entry in enumerate(order) if entry and entry[0] == address), len(order) - 1)
+    return order[place - 1], order[place + 1] if place + 1 < len(order) else None
 
 
 def render(page: Page, address: str, menu: list, pages: dict, host: str, repository="", notebook="") -> str:
@@ -236,9 +203,10 @@ def render(page: Page, address: str, menu: list, pages: dict, host: str, reposit
     up = "../" * address.count("/")
     mark = lambda a: " aria-current=page" if a == address else ""
     links = lambda entries: "".join(f'<li><a href="{up}{a}"{mark(a)}>{html.escape(t)}</a></li>' for a, t in entries)
-    items = "".join(f"<li><span>{html.escape(s)}</span><ul>{links(entries)}</ul></li>" for s, entries in menu)
-    variables = {"sidebar": f"<ul>{items}</ul>", "up": up, "site": menu[0][1][0][1],
-                 "repository": repository, "notebook": notebook}
+    shut = lambda section, entries: section == COLLAPSED and address not in dict(entries)
+    items = "".join(f"<details{'' if shut(s, entries) else ' open'}><summary>{html.escape(s)}</summary>"
+                    f"<ul>{links(entries)}</ul></details>" for s, entries in menu)
+    variables = {"sidebar": items, "up": up, "site": menu[0][1][0][1], "repository": repository, "notebook": notebook}
     for side, beside in zip(("previous", "next"), neighbours(address, menu)):
         if beside: variables[side] = f'<a rel="{side[:4]}" href="{up}{beside[0]}">{html.escape(beside[1])}</a>'
     plain = lambda words: str(words).replace("`", "")   # a title and a promise are text, not markdown
@@ -325,35 +293,29 @@ def problems(site: Path) -> list:
     return found
 
 
-def address_of(name: str, meta: dict) -> str:
-    "nbdev's rule: the number in front of a notebook's name is not part of its address"
-    plain = meta.get("output-file") or re.sub(r"^\d+[a-zA-Z0-9]*_", "", PurePosixPath(name).stem) + ".html"
-    return (PurePosixPath(name).parent / plain).as_posix()
-
-
 def site(root: Path, out: Path, jobs: int = 2) -> list:
     "Render every notebook of the sidebar into `out`; returns the addresses of the pages"
     nbs, sections, config = root / "nbs", sidebar(root / "nbs"), get_config()
-    names = [name for _, listed in sections for name in listed]
+    names = notebooks(nbs)
     # nbdev runs the imports and exports of a notebook: each gets a process of its own, as a reader's notebook would.
     # The fork server has imported what most of them import, and hands it on.
     (server := get_context("forkserver")).set_forkserver_preload(["__main__", "matplotlib.pyplot", "sklearn", "torch"])
     with ProcessPoolExecutor(jobs, mp_context=server, max_tasks_per_child=1) as pool:
         cells = dict(zip(names, pool.map(process, [nbs / name for name in names])))
     ready = {name: Page(cells[name], PurePosixPath(name).stem) for name in names}
-    pages = {name: address_of(name, page.meta) for name, page in ready.items()}
+    pages = {name: PurePosixPath(name).with_suffix(".html").as_posix() for name in names}
     menu = [(s, [(pages[n], str(ready[n].meta.get("title", n))) for n in listed]) for s, listed in sections]
     shutil.rmtree(out, ignore_errors=True)
-    for path in nbs.rglob("*"):   # pictures and stand-alone pages go along as they are
-        if path.is_file() and path.suffix not in (".ipynb", ".yml") and ".ipynb_checkpoints" not in path.parts:
-            write(out / path.relative_to(nbs), path.read_bytes())
+    for path in (nbs / "static").rglob("*.*"): write(out / path.relative_to(nbs), path.read_bytes())
     for name, page in ready.items():
         for image, data in page.images.items(): write(out / PurePosixPath(name).parent / image, data)
         rendered = render(page, pages[name], menu, pages, config.doc_host + config.doc_baseurl, config.git_url,
                           f"{config.git_url}/blob/{config.branch}/{config.nbs_path.name}/{name}")
         write(out / pages[name], rendered.encode())
     for asset in ("site.css", "site.js"): write(out / asset, (ASSETS / asset).read_bytes())
-    write(out / "search.js", search_index(out, menu).encode())
+    listed = {address for _, entries in menu for address, _ in entries}
+    rest = [(pages[name], str(page.meta.get("title", name))) for name, page in ready.items() if pages[name] not in listed]
+    write(out / "search.js", search_index(out, [*menu, ("", rest)]).encode())
     return list(pages.values())
 
 

@@ -425,7 +425,7 @@ def explain(args):
 
         selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html
     """
-    from selfencoder.reasons import explanation_page
+    from selfencoder.explain_page import explanation_page
     check_out(args.out, args.table, args.query)
     model, table, target, queries = learned_and_asked(args)
     with about_the_table(): write_text(args.out, explanation_page(model, table, target, queries, args.k))
@@ -460,9 +460,10 @@ def show_tables(folder, records, cells, write):
 
 def show_differences(stored, again):
     "Print the cells that two runs have and that differ; whether there are any"
-    from selfencoder.paper.experiments import differing_cells, finished
+    from selfencoder.paper.experiments import Cell, differing_cells
+    from selfencoder.paper.resumable_grid import finished
     differing = differing_cells(stored, again)
-    print(f"\n{len(finished(stored) & finished(again))} cells in both runs, {len(differing)} differ")
+    print(f"\n{len(finished(stored, Cell) & finished(again, Cell))} cells in both runs, {len(differing)} differ")
     if len(differing): print(differing.to_string(index=False))
     return bool(len(differing))
 
@@ -560,17 +561,16 @@ def compare(args):
         selfencoder compare --jobs 2
         selfencoder compare --tables crx haberman --models ke knn forest
     """
-    from selfencoder.paper.collection import TABLES, column_kind
-    from selfencoder.paper.many_tables import read_tables, run_tables, summary
-    from selfencoder.paper.peers import PEERS
+    from selfencoder.paper.collection import TABLES, target_kind
+    from selfencoder.paper.many_tables import COMPARED, read_tables, run_tables, summary
     tables = check_names(args.tables, list(TABLES), "table")
-    models = check_names(args.models, list(PEERS), "model") if args.models else [
-        name for name in PEERS if PEERS[name].family != "extra"]
+    models = check_names(args.models, list(COMPARED), "model") if args.models else [
+        name for name in COMPARED if COMPARED[name].family != "extra"]
     found = run_tables(tables, models, args.out, args.jobs, command=" ".join(args.typed))
     frame = read_tables(args.out)
     frame = frame[frame["table"].isin(tables) & frame["model"].isin(models)]
-    for kind in sorted({column_kind(table) for table in frame["table"]}):
-        part = summary(frame, kind).rename(index={name: PEERS[name].title for name in PEERS})
+    for kind in sorted({target_kind(table) for table in frame["table"]}):
+        part = summary(frame, kind).rename(index={name: model.title for name, model in COMPARED.items()})
         print(f"\n{kind}, means over tables\n\n{part.round(3).to_string()}")
     done = {(record["table"], record["model"], record["fold"]) for record in found if "error" not in record}
     failed = [record for record in found if (record["table"], record["model"], record["fold"]) not in done]
@@ -582,24 +582,27 @@ def compare(args):
     option("--quick", action="store_true", help="small sizes only: about a minute"),
     option("--rows", action="store_true", help="many rows, next to other searches, instead of the solvers"),
     option("--kernel", action="store_true", help="the kernel self-encoder, next to forests, instead of the solvers"),
+    option("--reasons", action="store_true", help="wrong labels, intervals, new rows and missing values instead"),
     option("--only", nargs="+", metavar="NAME", help="only these comparisons"),
-    option("--out", default="results/benchmarks", metavar="FOLDER",
-           help="where the measurements are kept, as JSON files (default: results/benchmarks)"))
+    option("--out", metavar="FOLDER", help="where the measurements are kept, as JSON files (default: "
+           "results/benchmarks, results/reasons with --reasons)"))
 def bench(args):
-    """measure the speed of the solvers next to their peers
+    """measure speed and quality next to other libraries
 
-    Training by this library, by plain PyTorch and by scikit-learn, in turns, as ratios.
-    Nothing else should run on the computer meanwhile.
+    By default the speed of the solvers: training by this library, by plain PyTorch and by scikit-learn, in turns,
+    as ratios. Nothing else should run on the computer meanwhile.
     """
-    from selfencoder.paper.benchmarks import SOLVER_COMPARISONS, ratio_table, run_comparisons
+    from selfencoder.paper import benchmarks_kernel, benchmarks_network
     from selfencoder.paper.results_store import Store
-    comparisons, table = SOLVER_COMPARISONS, ratio_table
-    if args.rows: from selfencoder.paper.benchmarks_rows import ROW_COMPARISONS as comparisons, case_table as table
-    if args.kernel:
-        from selfencoder.paper.benchmarks_kernel import KERNEL_COMPARISONS as comparisons, cases_as_table as table
-    only = check_names(args.only, list(comparisons), "comparison")
-    Store(args.out).check_writable()   # now, not after the measurement
-    run_comparisons({name: comparisons[name] for name in only}, table, args.out, args.quick, " ".join(args.typed))
+    groups = {"rows": benchmarks_network.ROW_BENCHMARKS | benchmarks_kernel.LANDMARK_BENCHMARKS,
+              "kernel": benchmarks_kernel.KERNEL_BENCHMARKS, "reasons": benchmarks_kernel.REASON_BENCHMARKS}
+    chosen = [benchmarks for group, benchmarks in groups.items() if getattr(args, group)]
+    if len(chosen) > 1: raise ValueError("--rows, --kernel and --reasons exclude each other: choose one")
+    benchmarks = chosen[0] if chosen else benchmarks_network.SOLVER_BENCHMARKS
+    only = check_names(args.only, list(benchmarks), "comparison")
+    folder = args.out or ("results/reasons" if args.reasons else "results/benchmarks")
+    Store(folder).check_writable()   # now, not after the measurement
+    benchmarks_network.run_benchmarks({name: benchmarks[name] for name in only}, folder, args.quick, " ".join(args.typed))
 
 
 @command(

@@ -21,6 +21,9 @@ menu.addEventListener("click", () => {
   menu.setAttribute("aria-expanded", open);
 });
 
+const here = document.querySelector("#pages [aria-current]"), pages = document.getElementById("pages");
+if (here) pages.scrollTop = here.offsetTop - pages.offsetTop - pages.clientHeight / 3;
+
 for (const heading of document.querySelectorAll("main :is(h2, h3, h4)[id]")) {
   const link = document.createElement("a");
   link.className = "anchor";

@@ -4,18 +4,20 @@
 
 # %% auto #0
 __all__ = ['UNLABELLED_BANDWIDTH', 'UNLABELLED_PENALTY', 'NEGLIGIBLE', 'FEWEST_ROWS', 'TRIAL_ROWS', 'QUARTERS',
-           'WEIGHTED_BANDWIDTHS', 'Candidate', 'try_kernel', 'average', 'Relevance', 'relevant_candidates']
+           'WEIGHTED_BANDWIDTHS', 'Candidate', 'try_kernel', 'average', 'spread_over', 'Relevance',
+           'relevant_candidates']
 
 # %% ../../nbs/kernel/selection.ipynb #2740e741
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 
 from .coordinates import KernelCoordinates
 from .geometry import Part
 from .members import BANDWIDTHS, column_weight_sets, first_target, kernel_part, orient_columns
-from .solution import Spectrum
+from .solution import Spectrum, group_rows
 from .target import Target
 
 # %% ../../nbs/kernel/selection.ipynb #fdfadcf5
@@ -36,11 +38,12 @@ class Candidate:
 
 # %% ../../nbs/kernel/selection.ipynb #a8f197ab
 def try_kernel(coordinates, Z, target, kernel, bandwidth, penalties, column_weights=None, weights=None,
-               device="cpu") -> Candidate:
-    "Factorise one kernel, and look at all its penalties"
+               groups=None) -> Candidate:
+    "Factorise one kernel, and compute leave-one-out votes for all penalties"
+    device = target.Y.device
     part, K = kernel_part(coordinates, Z, kernel, bandwidth, column_weights, weights, device)
     part.factor = Spectrum(K, None if weights is None else torch.as_tensor(weights, device=device))
-    votes = part.factor.leave_one_out(target.Y, penalties)
+    votes = part.factor.leave_one_out(target.Y, penalties, group_rows(groups))
     return Candidate(part, bandwidth, column_weights, penalties, target.losses(votes, part.factor.share), votes)
 
 # %% ../../nbs/kernel/selection.ipynb #eca1c127
@@ -70,8 +73,18 @@ WEIGHTED_BANDWIDTHS = {True: {"laplace": 1.0, "gaussian": 1.0},    # for classes
                        False: {"laplace": 1.0, "gaussian": 4.0}}   # for numbers
 
 
+def spread_over(y: np.ndarray, groups: np.ndarray | None, n_parts: int) -> np.ndarray:
+    "A part for each row, so that every class, or every size of a number, is in all parts, and no group in two"
+    by_target = np.argsort(y, kind="stable")
+    codes = np.arange(len(y)) if groups is None else groups
+    place = np.empty(len(y), dtype=int)
+    place[by_target] = np.arange(len(y))
+    first = pd.Series(place).groupby(codes).transform("min").to_numpy()   # of the rows of each group
+    return np.unique(first, return_inverse=True)[1] % n_parts
+
+
 class Relevance:
-    "Column weights learned from a target, judged without flattery"
+    "Column weights learned from a target, and cross-fitted leave-one-out votes with them"
 
     def __init__(
         self,
@@ -80,34 +93,33 @@ class Relevance:
         C: np.ndarray,         # the same rows as `orient_columns` gives them
         target: Target,
         weights: np.ndarray,   # of the rows
+        groups: np.ndarray | None,   # codes of rows that are left out together
         penalty: float,
         seed: int,
     ):
         self.coordinates, self.Z, self.C, self.target, self.weights = coordinates, Z, C, target, weights
-        self.penalty, self.seed = penalty, seed
+        self.groups, self.penalty, self.seed = groups, penalty, seed
         self.sets = {}   # column weights learned without a quarter; None: from all rows
-        self.quarter = np.empty(len(Z), dtype=int)
-        by_target = np.argsort(first_target(target.y), kind="stable")
-        self.quarter[by_target] = np.arange(len(Z)) % QUARTERS   # every class is spread over all
+        self.quarter = spread_over(first_target(target.y), groups, QUARTERS)
 
     def learned(self, without=None) -> dict:
         "The sets of column weights, from the rows that are not in the quarter `without`"
         if without not in self.sets:
             rows = np.flatnonzero(self.quarter != without) if without is not None else np.arange(len(self.Z))
             self.sets[without] = column_weight_sets(self.coordinates, self.Z[rows], self.C[rows],
-                                                    self.target.of(rows), self.weights[rows], self.penalty, self.seed)
+                                                    self.target.select(rows), self.weights[rows], self.penalty, self.seed)
         return self.sets[without]
 
     def cross_fitted(self, name, kernel, bandwidth, penalties, some=range(QUARTERS)):
         "Leave-one-out votes of the rows in the quarters `some`, and those rows"
-        Y, device = self.target.Y, self.target.Y.device
+        Y, device, groups = self.target.Y, self.target.Y.device, group_rows(self.groups)
         votes = torch.zeros(len(penalties), *Y.shape, dtype=torch.float64, device=device)
         for quarter in some:
             column_weights = self.learned(quarter).get(name, np.ones(self.coordinates.n_features_in_))
             _, K = kernel_part(self.coordinates, self.Z, kernel, bandwidth, column_weights, self.weights, device)
             spectrum = Spectrum(K, torch.as_tensor(self.weights, device=device))
             rows = torch.as_tensor(self.quarter == quarter, device=device)
-            votes[:, rows] = spectrum.leave_one_out(Y, penalties)[:, rows]
+            votes[:, rows] = spectrum.leave_one_out(Y, penalties, groups)[:, rows]
         return votes, np.isin(self.quarter, some)
 
     def best_set(self, penalties, some=(0, 1)) -> str | None:
@@ -121,11 +133,13 @@ class Relevance:
         return min(losses, key=losses.get) if losses else None
 
 # %% ../../nbs/kernel/selection.ipynb #c342e94b
-def relevant_candidates(coordinates, Z, target, weights, penalties, penalty, seed) -> tuple[list, np.ndarray | None]:
+def relevant_candidates(coordinates, Z, target, weights, penalties, penalty, seed, groups=None) -> tuple:
     "Candidates with learned column weights, and the weights; none if no column matters more than chance"
     C = orient_columns(coordinates, Z, target.y)
     order = np.ascontiguousarray(np.lexsort([first_target(target.y), *C.T]))
-    def over(rows): return Relevance(coordinates, Z[rows], C[rows], target.of(rows), weights[rows], penalty, seed)
+    def over(rows):
+        some = None if groups is None else groups[rows]
+        return Relevance(coordinates, Z[rows], C[rows], target.select(rows), weights[rows], some, penalty, seed)
     relevance = trial = over(order)
     if len(Z) > TRIAL_ROWS:
         some = np.sort(np.random.default_rng(seed).permutation(len(Z))[:TRIAL_ROWS])
@@ -135,7 +149,7 @@ def relevant_candidates(coordinates, Z, target, weights, penalties, penalty, see
     column_weights, candidates, device = relevance.learned()[name], [], target.Y.device
     for kernel, bandwidth in WEIGHTED_BANDWIDTHS[bool(target.codes)].items():
         votes, _ = relevance.cross_fitted(name, kernel, bandwidth, penalties)
-        candidate = try_kernel(coordinates, Z, target, kernel, bandwidth, penalties, column_weights, weights, device)
+        candidate = try_kernel(coordinates, Z, target, kernel, bandwidth, penalties, column_weights, weights, groups)
         candidate.votes[:, torch.as_tensor(order, device=device)] = votes   # cross-fitted in place of plain ones
         candidate.losses = target.losses(candidate.votes, candidate.part.factor.share)
         candidates.append(candidate)

@@ -17,21 +17,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ..arithmetic import (FAR, column_space, float_precision, multiply_rows, snap, standard_units,
-                                    varying_columns)
+                                    varying_columns, weighted_median)
 from ..files import (COLUMN_KINDS, are_levels, check_arrays, check_column_names, check_fields,
                                check_increasing, list_of, require)
 from ..tables import (Categories, nth_column, as_days, as_floats, categorical_mask, column_kind, floats_of,
                                 read_query, read_table, remember_columns)
 
 # %% ../../nbs/network/coordinates.ipynb #1fa63756
-def _median(values):
-    "The median of the numbers that are there; 0 if there are none"
-    present = np.sort(values[~np.isnan(values)])
-    if not len(present): return 0.0
-    low, high = present[(len(present) - 1) // 2], present[len(present) // 2]
-    return float(low if low == high else low / 2 + high / 2)   # halves first: the sum could overflow
-
-
 @dataclass
 class Numbers:
     "How a column of numbers, moments or durations is encoded"
@@ -43,7 +35,9 @@ class Numbers:
     def fit(cls, column, name):
         kind = column_kind(column)
         values = as_floats(column, name) if kind == "number" else as_days(column, name, kind)
-        return cls(_median(values), bool(np.isnan(values).any()), kind)
+        present = values[~np.isnan(values)]
+        median = weighted_median(present, np.ones(len(present))) if len(present) else 0.0
+        return cls(median, len(present) < len(values), kind)
 
     def encode(self, column, name):
         values = floats_of(column, name, self.kind)

@@ -21,7 +21,7 @@ from .model import ACTIVATIONS, SelfEncoderNetwork, exp2_
 from ..runtime import check_option, one_thread
 
 # %% ../../nbs/network/solvers.ipynb #98a4a946
-LOSSES = ("eq1", "cross_entropy")
+LOSSES = ("eq1", "cross_entropy", "bce_float32")
 BLOCK_BYTES = 2**20  # of logits at a time: large enough to amortise a call, small enough for the cache
 LOSS_EVERY = 10  # epochs of Adam between two looks at the loss
 
@@ -43,12 +43,16 @@ def _sum_log1p(T, sign, dim=-1):
     return torch.log1p(sign * T).sum(dim)
 
 
+def _own(U, columns):
+    "What stands in each row's own column: `columns` is the first of consecutive ones, or all of them"
+    if isinstance(columns, int): return U[..., columns:columns + U.shape[1]].diagonal(dim1=1, dim2=2)
+    return U[:, torch.arange(U.shape[1], device=U.device), columns]
+
+
 def _set_own(U, columns, values):
-    "Write `values` into each row's own column: `columns` is the first of consecutive ones, or all of them"
-    if isinstance(columns, int):
-        U[..., columns:columns + U.shape[1]].diagonal(dim1=1, dim2=2).copy_(values)
-    else:
-        U[:, torch.arange(U.shape[1], device=U.device), columns] = values
+    "Write `values` into each row's own column"
+    if isinstance(columns, int): _own(U, columns).copy_(values)
+    else: U[:, torch.arange(U.shape[1], device=U.device), columns] = values
 
 # %% ../../nbs/network/solvers.ipynb #c92d0004
 def _sigmoid_block(U, own, columns, with_loss):
@@ -130,6 +134,40 @@ def _exact_rows(U, loss, trusted, h, output, columns, exact):
     if loss is not None:
         loss[models, rows] = value
 
+# %% ../../nbs/network/solvers.ipynb #ab39a27b
+def _bce_loss(p, columns):
+    "torch's `BCELoss` of the float32 probabilities `p`, summed over each row"
+    others = p.neg()
+    _set_own(others, columns, p.new_zeros(()))
+    return -_own(p, columns).log().clamp(min=-100) - others.log1p_().clamp_(min=-100).sum(-1)
+
+
+def _bce_sigmoid_block(U, own, columns, with_loss):
+    "BCELoss of float32 sigmoids"
+    p = U.float().sigmoid_()
+    loss, own = _bce_loss(p, columns) if with_loss else None, _own(p, columns) - 1
+    factor = torch.addcmul(p, p, p, value=-1).mul_(1e12).clamp_(max=1)   # s / max(s, 1e-12), with s = p (1 - p)
+    _set_own(p, columns, own)
+    U.copy_(p.mul_(factor))
+    return loss, None
+
+
+def _bce_softmax_block(U, own, columns, with_loss):
+    "BCELoss of a float32 SoftMax"
+    p = U.float().softmax(-1)
+    s, own = torch.addcmul(p, p, p, value=-1).clamp_(min=1e-12), _own(p, columns)
+    own_gradient = (own - 1) / _own(s, columns)
+    gradient = torch.div(p, s, out=s)   # with respect to p
+    _set_own(gradient, columns, own_gradient)
+    U.copy_(gradient.sub_(torch.linalg.vecdot(gradient, p)[..., None]).mul_(p))
+    return _bce_loss(p, columns) if with_loss else None, None
+
+
+# the loss and the output activation -> what makes the gradient of a block, and what does it for logits of any size
+_BLOCKS = {("eq1", "sigmoid"): (_sigmoid_block, None), ("eq1", "softmax"): (_softmax_block, _eq1_rows),
+           ("cross_entropy", "softmax"): (_cross_entropy_block, _cross_entropy_rows),
+           ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None), ("bce_float32", "softmax"): (_bce_softmax_block, None)}
+
 # %% ../../nbs/network/solvers.ipynb #188f64cc
 def check_rows(network, Z):
     "The rows of `Z` as a tensor that `network` can be trained on, or one clear sentence"
@@ -173,10 +211,7 @@ class Stack:
         Zs = check_stack(networks, Zs, loss, alpha)
         first = networks[0]
         self.alpha, self.block_bytes, self.activation = alpha, block_bytes, first.activation
-        self.softmax = first.output_activation == "softmax"
-        self.block = (_sigmoid_block if not self.softmax else
-                      _softmax_block if loss == "eq1" else _cross_entropy_block)
-        self.exact = _eq1_rows if loss == "eq1" else _cross_entropy_rows
+        self.block, self.exact = _BLOCKS[loss, first.output_activation]
         self.n = [len(Z) for Z in Zs]
         sizes = [first.n_features, *first.hidden_layer_sizes]
         self.shapes = [(sizes[-1] + 1, _multiple_of_16(max(self.n)))] + [(a + 1, b) for a, b in zip(sizes, sizes[1:])]
@@ -272,7 +307,7 @@ def loss_and_gradient(
     total = torch.zeros(len(h), dtype=torch.float64) if with_loss else None
     for m, r in row_blocks(stack, h.shape[1]):
         columns = r.start if rows is None else rows[r]
-        U = _relative_logits(own[m, r], h[m, r], output[m]) if stack.softmax else torch.bmm(h[m, r], output[m])
+        U = _relative_logits(own[m, r], h[m, r], output[m]) if stack.exact else torch.bmm(h[m, r], output[m])
         loss, trusted = stack.block(U, own[m, r], columns, with_loss)
         if trusted is not None and not trusted.all():
             _exact_rows(U, loss, trusted, h[m, r], output[m], columns, stack.exact)
@@ -379,7 +414,7 @@ def adam_many(
     Zs: list,  # for each network its rows; row i belongs to output i
     *,
     learning_rates: list,  # one for each network
-    loss: str = "eq1",  # "eq1" or "cross_entropy" (SoftMax only, not the paper's)
+    loss: str = "eq1",  # or "bce_float32", or with a SoftMax "cross_entropy"
     learning_rate_decay: float = 0.995,  # factor per epoch
     max_iter: int = 500,  # epochs
     tol: float = 1e-4,  # smallest fall of the mean loss per row that counts
@@ -483,7 +518,7 @@ def lbfgs(
     network: SelfEncoderNetwork,  # trained in place, from wherever it starts
     Z,  # the rows; row i belongs to output i
     *,
-    loss: str = "eq1",  # "eq1" or "cross_entropy" (SoftMax only, not the paper's)
+    loss: str = "eq1",  # or "bce_float32", or with a SoftMax "cross_entropy"
     max_iter: int = 300,  # steps
     tol: float = 1e-5,  # stop when a step lowers the objective by less than this share of it
     alpha: float = 0.0,  # ridge penalty on the output weights
@@ -544,26 +579,24 @@ def _solve(hessian, ridge, gradient):
     return step, -(gradient * step).sum(0) / 2
 
 # %% ../../nbs/network/solvers.ipynb #43955746
-def _newton(X, Q, outputs, alpha, smoothing, max_iter, tol, rows):
+def _newton(X, Q, outputs, alpha, max_iter, tol, rows):
     "Solve the regressions `outputs`: their parameters, and their objectives after each step"
     n, k = X.shape
-    ridge, rare = X.new_full((k,), alpha), smoothing / (n - 1)
+    ridge = X.new_full((k,), alpha)
     ridge[-1] = 0.0  # the intercept
-    # label smoothing is linear in the parameters: it pulls the target away from the own row
-    pull = (smoothing + rare) * X[outputs].T - rare * X.sum(0)[:, None]
     theta = X.new_zeros(k, len(outputs))
     theta[-1] = -math.log(n - 1)  # the logit of 1/n: the intercept-only start
     # all the outputs start with the same probabilities, so the first step costs one small system
     H = (n - 1) / n**2 * X.T @ X + torch.diag(ridge)
-    step = torch.linalg.solve(H, X[outputs].T - pull - X.mean(0)[:, None])
-    value = n * math.log(n / (n - 1)) - theta[-1] + (pull * theta).sum(0)
+    step = torch.linalg.solve(H, X[outputs].T - X.mean(0)[:, None])
+    value = n * math.log(n / (n - 1)) - theta[-1]
     size, promise, curve = torch.ones_like(value), torch.full_like(value, math.inf), [value.clone()]
     active = torch.arange(len(outputs))
     for _ in range(max_iter):
         point = theta[:, active] + size[active] * step[:, active]
         loss, gradient, hessian = _newton_pass(X, Q, point, outputs[active], rows)
-        loss += (pull[:, active] * point).sum(0) + alpha / 2 * point[:-1].square().sum(0)
-        gradient += pull[:, active] + ridge[:, None] * point
+        loss += alpha / 2 * point[:-1].square().sum(0)
+        gradient += ridge[:, None] * point
         noise = 64 * torch.finfo(X.dtype).eps * (1 + value[active].abs())
         lower = loss <= value[active] + noise
         size[active[~lower]] /= 2  # damped: try again closer
@@ -586,7 +619,6 @@ def newton(
     max_iter: int = 50,  # steps
     tol: float = 1e-6,  # an output is done when its next step promises to lower its objective by less
     alpha: float = 0.05,  # ridge penalty
-    smoothing: float = 0.0,  # label smoothing
     metric: str = "covariance",  # of the penalty: the data's own, or "identity" for |w_i|^2 as in the other solvers
     block_bytes: int = BLOCK_BYTES,  # temporary memory
     verbose: int = 0,  # 1 for a progress bar
@@ -596,9 +628,9 @@ def newton(
         raise ValueError("newton solves output_activation='sigmoid' without hidden layers; "
                          "use lbfgs or adam for any other network.")
     check_option("metric", metric, ("covariance", "identity"))
-    if not alpha >= 0 or not 0 <= smoothing < 0.5 or alpha + smoothing == 0:
-        raise ValueError("newton needs alpha > 0 or smoothing in (0, 0.5), because without them most of the "
-                         f"regressions have no finite optimum; got alpha={alpha} and smoothing={smoothing}.")
+    if not alpha > 0:
+        raise ValueError("newton needs alpha > 0, because without a penalty most of the regressions have no finite "
+                         f"optimum; got alpha={alpha}.")
     _check_at_least(1, max_iter=max_iter)
     Z = check_rows(network, Z).cpu()  # many small systems, in double precision at both ends: work for a CPU
     with one_thread(), torch.no_grad():
@@ -606,7 +638,7 @@ def newton(
         if metric == "identity":
             T = torch.eye(len(mean), dtype=T.dtype)
         X = F.pad(((Z.double() - mean) @ T).to(Z.dtype), (0, 1), value=1.0)
-        theta, history = _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose)
+        theta, history = _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose)
         W = T @ theta[:-1].double()
         network.output.copy_(torch.vstack([W, theta[-1].double() - mean @ W]).to(Z.dtype))
     if not history.converged:
@@ -614,7 +646,7 @@ def newton(
     return history
 
 # %% ../../nbs/network/solvers.ipynb #e5ef8e79
-def _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose):
+def _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose):
     "As many outputs at a time as their Hessians allow"
     n, k = X.shape
     upper = torch.triu_indices(k, k)
@@ -623,7 +655,7 @@ def _newton_in_portions(X, max_iter, tol, alpha, smoothing, block_bytes, verbose
     rows = max(16, block_bytes // (width * X.element_size()) // 16 * 16)
     theta, curves, converged = X.new_empty(k, n), [], True
     for outputs in tqdm(torch.arange(n).split(width), desc="newton", disable=not verbose, leave=False):
-        theta[:, outputs], curve, done = _newton(X, Q, outputs, alpha, smoothing, max_iter, tol, rows)
+        theta[:, outputs], curve, done = _newton(X, Q, outputs, alpha, max_iter, tol, rows)
         curves.append([values.double().sum().item() / n for values in curve])
         converged = converged and done
     steps = max(map(len, curves))

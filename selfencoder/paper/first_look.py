@@ -18,12 +18,13 @@ from ..datasets import load_dataset
 from ..displays import OKABE_ITO
 from .experiments import Budget, Cell, FULL, MODELS, PAPER, read_records, work
 from .reports import NUMBERS, our_figure, paper_figure, paper_tables
+from .resumable_grid import cell_of
 from .results_store import Store
 
 # %% ../../nbs/paper/first_look.ipynb #3fe2fe80
 LONG = 14.0   # seconds: what a model may take on a table
 STORED = ("results/full", "results/kernel")
-SHOWN = [name for name, model in MODELS.items() if model.family in ("baseline", "paper")] + ["knn_scale", "ke"]
+SHOWN = [name for name, model in MODELS.items() if model.family in ("paper baseline", "paper")] + ["knn_scale", "ke"]
 
 
 def stored_records(folders=STORED, budget: Budget = FULL) -> list:
@@ -32,7 +33,7 @@ def stored_records(folders=STORED, budget: Budget = FULL) -> list:
     for folder in folders:
         if any(run["budget"] != wanted for run in Store(folder).runs()): continue
         records = [r for r in read_records(folder) if r["protocol"] == "nested" and "error" not in r]
-        found |= {tuple(record[name] for name in Cell._fields): record for record in records}
+        found |= {cell_of(record, Cell): record for record in records}
     return list(found.values())
 
 
@@ -80,7 +81,7 @@ def _mean_of(summary, column):
 
 
 def findings(summary: pd.DataFrame) -> list:
-    "What the figures say, in five sentences; each is computed"
+    "Five sentences about the figures; each is computed"
     datasets = paper_tables()["titles"]
     def wins(a, b): return sum(our_figure(summary, d, a)[0] > our_figure(summary, d, b)[0] for d in datasets)
     ours, best, se = (_mean_of(summary, column) for column in ("ke", "best_baseline", "se"))
