@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['OPTIONAL_ARRAYS', 'PARAMETERS', 'ATTRIBUTES', 'LABELLED_ATTRIBUTES', 'check_kernel_model', 'model_state',
            'model_from_state', 'with_column_missing', 'values_by_column', 'explained_share', 'KernelSelfEncoder',
-           'importances', 'target_votes', 'class_factors', 'KernelSelfEncoderClassifier', 'KernelSelfEncoderRegressor']
+           'importances', 'target_votes', 'classes_among', 'class_factors', 'KernelSelfEncoderClassifier',
+           'KernelSelfEncoderRegressor']
 
 # %% ../../nbs/kernel/estimators.ipynb #19a5d6b6
 from dataclasses import fields, replace
@@ -282,6 +283,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         self.verbose = verbose
 
     # ---- what a fit leaves behind: one object, exchanged in one assignment
+
+    def __sklearn_is_fitted__(self): return "_model" in vars(self)
 
     @property
     def geometry_(self):
@@ -615,6 +618,15 @@ def target_votes(estimator, X) -> tuple[FittedTarget, np.ndarray]:
     with threads_for(estimator.n_jobs): return target, target.leave_one_out()
 
 
+def classes_among(columns: list, weights: np.ndarray) -> list:
+    "The classes of each target; one whose rows all have weight zero is none"
+    classes = [np.unique(labels[codes[weights > 0]]) for labels, codes in map(class_codes, columns)]
+    for labels in classes:
+        if len(labels) < 2:
+            raise ValueError(f"y has one class only ({labels.tolist()[0]!r}): a classifier needs at least two classes.")
+    return classes
+
+
 def class_factors(class_weight, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     "What `class_weight` multiplies the weight of each row by; rows of weight zero do not count"
     factors, counts = np.ones(len(y)), weights > 0
@@ -703,15 +715,10 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         weights, groups = check_weights(table, sample_weight), check_groups(table, groups)
         check_consistent_length(table, y)
         columns = target_columns(y)
-        # a class whose rows all have weight zero is no class
-        classes = [np.unique(labels[codes[weights > 0]]) for labels, codes in map(class_codes, columns)]
-        for labels in classes:
-            if len(labels) < 2:
-                raise ValueError(f"y has one class only ({labels.tolist()[0]!r}): "
-                                 "a classifier needs at least two classes.")
+        classes = classes_among(columns, weights)
         y = column_or_1d(np.asarray(y)) if len(columns) == 1 else np.stack([np.asarray(c, dtype=object) for c in columns], 1)
-        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         self._model = self._fit_classes(table, weights, y, classes, groups)
+        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         return self
 
     def _fit_classes(self, table, weights, y, classes, groups):
@@ -731,7 +738,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
 
     def _refit(self, model):
         weights = model.weights if model.given_weights is None else model.given_weights
-        classes = [np.unique(column[weights > 0]) for column in (model.y.T if model.target.several else [model.y])]
+        classes = classes_among(model.y.T if model.target.several else [model.y], weights)
         weighted = replace(model, weights=weights * class_factors(self.class_weight, model.y, weights))
         return replace(weighted.refit(self._settings(), classes),
                        given_weights=None if self.class_weight is None else weights)
@@ -855,8 +862,8 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         check_consistent_length(table, y)
         if np.abs(y).max() > 1e150:
             raise ValueError("y holds values beyond 1e150, whose squares overflow: give it in a larger unit.")
-        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         self._model = fit_model(self._settings(), table, weights, y, groups=groups)
+        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         return self
 
     @property

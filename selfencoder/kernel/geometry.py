@@ -68,7 +68,7 @@ def principal_axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return (axes * torch.where(skewness < 0, -1.0, 1.0)).contiguous().numpy()
 
 
-LEAST_EIGENVALUE = 1e-10   # of the largest: directions below are rounding, and belong to what is left
+LEAST_EIGENVALUE = 1e-14   # of the largest: directions below are rounding, and belong to what is left
 
 
 class Embedding:
