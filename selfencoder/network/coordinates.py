@@ -20,7 +20,7 @@ from ..arithmetic import (FAR, column_space, float_precision, multiply_rows, sna
                                     varying_columns, weighted_median)
 from ..files import (COLUMN_KINDS, are_levels, check_arrays, check_column_names, check_fields,
                                check_increasing, list_of, require)
-from ..tables import (Categories, _column, as_days, as_floats, categorical_mask, column_kind, floats_of,
+from ..tables import (Categories, nth_column, as_days, as_floats, categorical_mask, column_kind, floats_of,
                                 read_query, read_table, remember_columns)
 
 # %% ../../nbs/network/coordinates.ipynb #1fa63756
@@ -59,11 +59,11 @@ class TableEncoding:
         is_categorical = categorical_mask(table, categorical_features, names)
         names = [f"x{j}" for j in range(table.shape[1])] if names is None else list(names)
         kinds = [Categories if categorical else Numbers for categorical in is_categorical]
-        return cls(names, [kind.fit(_column(table, j), names[j]) for j, kind in enumerate(kinds)])
+        return cls(names, [kind.fit(nth_column(table, j), names[j]) for j, kind in enumerate(kinds)])
 
     def encode(self, table):
         "The encoded table E, columns that don't vary included"
-        parts = [column.encode(_column(table, j), self.names[j]) for j, column in enumerate(self.columns)]
+        parts = [column.encode(nth_column(table, j), self.names[j]) for j, column in enumerate(self.columns)]
         return np.concatenate(parts).astype(np.float64, copy=False).T
 
     @property
