@@ -8,7 +8,6 @@ __all__ = ['COLUMNS', 'AS_PAPER', 'DETAILS', 'VARIANTS', 'SIX_TABLES', 'beside_p
 
 # %% ../../nbs/paper/published.ipynb #dd673a6b
 from dataclasses import asdict, replace
-from functools import partial
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
