@@ -7,8 +7,8 @@ __all__ = ['COMMANDS', 'DESCRIPTION', 'READING', 'LEARNING', 'WRITING', 'QUERY',
            'make_parser', 'note', 'notes_for_warnings', 'main', 'info', 'reading', 'check_names', 'writing_to',
            'check_out', 'write_text', 'training_table', 'target_is_classes', 'about_the_table', 'fitted',
            'is_model_file', 'open_model', 'check_k', 'learned_and_asked', 'opened_and_asked', 'fit', 'predict',
-           'neighbors', 'explain', 'choose_budget', 'show_tables', 'show_differences', 'running', 'look', 'reproduce',
-           'compare', 'bench', 'invariance']
+           'neighbors', 'explain', 'explore', 'choose_budget', 'show_tables', 'show_differences', 'running', 'look',
+           'reproduce', 'compare', 'bench', 'invariance']
 
 # %% ../nbs/cli.ipynb #179d0a70
 import argparse
@@ -51,7 +51,8 @@ DESCRIPTION = """Nearest neighbours for tables, learned without labels and witho
     selfencoder fit customers.csv --target churned --ignore id -o model.safetensors
     selfencoder predict model.safetensors new.csv
     selfencoder neighbors model.safetensors new.csv -k 3
-    selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html"""
+    selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html
+    selfencoder explore customers.csv --target churned --id id -o look.html"""
 
 
 def make_parser() -> Parser:
@@ -220,8 +221,10 @@ def training_table(args):
         raise ValueError(f"{args.table!r} is a model file, which does not hold the table that it was made from: name "
                          "that table")
     table = table_from_file(args.table, **reading(args))
-    for column in [*args.ignore, *([] if args.target is None else [args.target])]:
+    named = getattr(args, "id", None)
+    for column in [*args.ignore, *([] if args.target is None else [args.target]), *([] if named is None else [named])]:
         check_names([column], list(table.columns), f"column in {args.table!r} called")
+    if named is not None: table = table.set_index(named)   # names of rows are not compared
     target = None if args.target is None else table.pop(args.target)
     table = table.drop(columns=args.ignore)
     if not len(table.columns): raise ValueError(f"{args.table!r} has no columns left to compare")
@@ -429,6 +432,42 @@ def explain(args):
     check_out(args.out, args.table, args.query)
     model, table, target, queries = learned_and_asked(args)
     with about_the_table(): write_text(args.out, explanation_page(model, table, target, queries, args.k))
+
+# %% ../nbs/cli.ipynb #93c84c22
+@command(
+    TABLE,
+    option("--id", metavar="COLUMN", help="the column that names the rows; it is not compared"),
+    *LEARNING,
+    option("--serve", action="store_true", help="show the page on this computer, where its cells can be changed"),
+    option("--port", type=int, default=8000, metavar="N", help="with --serve (default: 8000)"),
+    WRITING, *READING)
+def explore(args):
+    """look at a table: one page with a map of its rows, lists, and reasons for each row
+
+    The page is one HTML file that needs no network. It holds the table, so keep it as private.
+    Of more than 5,000 rows it shows a sample. Rows without a target are left out.
+
+    examples:
+
+        selfencoder explore customers.csv --target churned --id customer -o customers.html
+        selfencoder explore customers.csv --target churned --id customer --serve
+    """
+    from selfencoder.explorer import explore as explored, sample_note, sample_rows
+    if args.serve and args.out != "-": raise ValueError("--serve writes no file: leave out either --serve or -o")
+    check_out(args.out, args.table)
+    table, target = training_table(args)
+    if target is not None and target.isna().any() and target.notna().any():
+        note(f"rows without {args.target!r} are left out: {int(target.isna().sum()):,} of {len(target):,}")
+        table, target = table[target.notna().to_numpy()], target.dropna()
+    about, rows = sample_note(len(table)), sample_rows(len(table))
+    table, target = table.iloc[rows], None if target is None else target.iloc[rows]
+    model = fitted(table, target, args)
+    if target is not None and hasattr(model, "classes_"): target = target.astype(model.classes_.dtype)
+    title = "Table" if args.table == "-" else os.path.basename(args.table)
+    with about_the_table(): shown = explored(model, table, target, title=title, note=about)
+    if not args.serve: return write_text(args.out, shown.page())
+    note(f"http://127.0.0.1:{args.port} shows the page to this computer; Ctrl-C ends it")
+    shown.serve(args.port)
 
 # %% ../nbs/cli.ipynb #818a6c86
 def choose_budget(args):
