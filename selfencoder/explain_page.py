@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['LONGEST_TEXT', 'COMPARED', 'SURE', 'LARGE_SHARE', 'SMALL_EFFECT', 'SHOWN_COLUMNS', 'plain_cell', 'cell_text',
-           'name_html', 'percent', 'page_file', 'security_policy', 'html_document', 'number_predicted',
-           'predicted_without', 'share_nearer', 'likely_answers', 'Answers', 'find_answers', 'has_one_target', 'meter',
-           'answer_html', 'unusual_html', 'row_names', 'near_cell', 'near_html', 'made_html', 'columns_html',
-           'query_names', 'index_html', 'explanation_page']
+           'percent', 'Html', 'html', 'tag', 'table_html', 'name_html', 'page_file', 'security_policy', 'html_document',
+           'number_predicted', 'predicted_without', 'share_nearer', 'likely_answers', 'Answers', 'find_answers',
+           'has_one_target', 'meter', 'answer_html', 'number_html', 'class_html', 'unusual_html', 'row_names',
+           'near_cell', 'near_html', 'made_html', 'columns_html', 'query_names', 'index_html', 'explanation_page',
+           'reasons_html', 'header_html']
 
 # %% ../nbs/explain_page.ipynb #d212e6ac
 import re
@@ -47,15 +48,36 @@ def cell_text(value) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def name_html(name) -> str:
-    "The name of a column, which may be broken after _ and other signs between words"
-    return re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", escape(str(name)))
-
-
 def percent(share: float) -> str:
     "A share for people"
     if 0.995 < share < 1: return "over 99\u00a0%"
     return "under 1\u00a0%" if 0 < share < 0.005 else f"{100 * share:.0f}\u00a0%"
+
+# %% ../nbs/explain_page.ipynb #c2edb013
+class Html(str):
+    "Text that is HTML already"
+
+
+def html(*parts) -> Html:
+    "The parts one after the other; what is not HTML is escaped, and what is None left out"
+    return Html("".join(part if isinstance(part, Html) else escape(str(part)) for part in parts if part is not None))
+
+
+def tag(name: str, *parts, **attributes) -> Html:
+    "An element; `class_` is its class"
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for key, value in attributes.items())
+    return Html(f"<{name}{given}>{html(*parts)}</{name}>")
+
+
+def table_html(heads: list, lines: list, **attributes) -> Html:
+    "A table that scrolls if it is too wide, from its cells and rows"
+    head = html() if not heads else tag("thead", tag("tr", *heads))
+    return tag("div", tag("table", head, tag("tbody", *lines), **attributes), class_="scroll")
+
+
+def name_html(name) -> Html:
+    "The name of a column, which may be broken after _ and other signs between words"
+    return Html(re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", escape(str(name))))
 
 # %% ../nbs/explain_page.ipynb #d8733c14
 def page_file(name: str) -> str:
@@ -65,17 +87,18 @@ def page_file(name: str) -> str:
 
 def security_policy(style: str, script: str, connect: str = "'none'") -> str:
     "A content security policy under which a page runs its own style and script, and nothing else"
-    def named(text): return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-    return (f"default-src 'none'; style-src-elem {named(style)}; style-src-attr 'unsafe-inline'; script-src {named(script)}; "
+    style, script = (f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script))
+    return (f"default-src 'none'; style-src-elem {style}; style-src-attr 'unsafe-inline'; script-src {script}; "
             f"connect-src {connect}; base-uri 'none'; form-action 'none'")
 
 
-def html_document(title: str, style: str, script: str, body: str) -> str:
-    "A whole page; `body` is HTML, the title is text"
+def html_document(title: str, style: str, script: str, *body) -> str:
+    "A whole page"
+    policy = escape(security_policy(style, script))
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(security_policy(style, script))}">'
-            f"<title>{escape(title)}</title><style>{style}</style></head><body>{body}<script>{script}</script></body></html>")
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">{tag("title", title)}'
+            f"<style>{style}</style></head>{tag('body', *body, Html(f'<script>{script}</script>'))}</html>")
 
 # %% ../nbs/explain_page.ipynb #a1a53e96
 COMPARED = 2000   # training rows with which a new row's distance to its most similar row is compared
@@ -143,37 +166,44 @@ def has_one_target(model) -> bool:
     return target is not None and not target.several
 
 # %% ../nbs/explain_page.ipynb #aeb79f65
-def meter(share: float) -> str:
+def meter(share: float) -> Html:
     "A bar for a share"
-    return f'<span class="meter" aria-hidden="true"><i style="width: {100 * min(share, 1):.1f}%"></i></span>'
+    return tag("span", tag("i", style=f"width: {100 * min(share, 1):.1f}%"), class_="meter", aria_hidden="true")
 
 
-def answer_html(model, answers: Answers, i: int, name: str) -> str:
+def answer_html(model, answers: Answers, i: int, name: str) -> Html:
     "The answer for one query"
-    if answers.numbers is None: return ""
-    if answers.probabilities is None:
-        text = f'<p class="answer">{escape(name)}: <strong>{cell_text(answers.numbers[i])}</strong></p>'
-        if answers.likely is None: return text
-        low, high = map(cell_text, answers.likely[i])
-        return f"{text}<p>In about nine of ten such cases the number lies between {low} and {high}.</p>"
+    if answers.numbers is None: return html()
+    return (number_html if answers.probabilities is None else class_html)(model, answers, i, name)
+
+
+def number_html(model, answers: Answers, i: int, name: str) -> Html:
+    "A number and its range"
+    text = tag("p", f"{name}: ", tag("strong", cell_text(answers.numbers[i])), class_="answer")
+    if answers.likely is None: return text
+    low, high = map(cell_text, answers.likely[i])
+    return html(text, tag("p", f"In about nine of ten such cases the number lies between {low} and {high}."))
+
+
+def class_html(model, answers: Answers, i: int, name: str) -> Html:
+    "The most probable classes"
     order = np.argsort(-answers.probabilities[i], kind="stable")[:10]
-    labels, shares = [escape(cell_text(model.classes_[c])) for c in order], answers.probabilities[i][order]
-    bars = "".join(f"<span>{label}</span>{meter(share)}<span>{percent(share)}</span>"
-                   for label, share in zip(labels, shares))
-    text = (f'<p class="answer">{escape(name)}: <strong>{labels[0]}</strong>, with a probability of '
-            f'{percent(shares[0])}</p><div class="likely">{bars}</div>')
+    labels, shares = [cell_text(model.classes_[c]) for c in order], answers.probabilities[i][order]
+    bars = [html(tag("span", label), meter(share), tag("span", percent(share))) for label, share in zip(labels, shares)]
+    text = html(tag("p", f"{name}: ", tag("strong", labels[0]), f", with a probability of {percent(shares[0])}",
+                    class_="answer"), tag("div", *bars, class_="likely"))
     if answers.likely is None or len(answers.likely[i]) < 2: return text
-    several = " or ".join(escape(cell_text(label)) for label in answers.likely[i][:10])
-    return f"{text}<p>To be right in about nine of ten such cases, keep in mind that it may be {several}.</p>"
+    several = " or ".join(cell_text(label) for label in answers.likely[i][:10])
+    return html(text, tag("p", f"To be right in about nine of ten such cases, keep in mind that it may be {several}."))
 
 
-def unusual_html(answers: Answers, i: int, noun: str) -> str:
+def unusual_html(answers: Answers, i: int, noun: str) -> Html:
     "How unusual one query is"
-    share = answers.nearer[i]
+    share, novelty = answers.nearer[i], answers.novelty[i]
     words = (f"Its most similar row is farther away than that of {percent(share)} of the known rows." if share < 1 else
              "No known row is as far from its most similar row: take the answer with care.")
-    return (f"<h3>How unusual is this {escape(noun)}?</h3><p>{meter(share)} {words} "
-            f'<span class="soft">(novelty {answers.novelty[i]:.2f}: 0 is like the table, 1 like nothing in it)</span></p>')
+    small = tag("span", f"(novelty {novelty:.2f}: 0 is like the table, 1 like nothing in it)", class_="soft")
+    return html(tag("h3", f"How unusual is this {noun}?"), tag("p", meter(share), f" {words} ", small))
 
 # %% ../nbs/explain_page.ipynb #f8919235
 def row_names(model, noun: str) -> list:
@@ -181,56 +211,52 @@ def row_names(model, noun: str) -> list:
     return [str(name) if isinstance(name, str) or noun != "row" else f"row {name}" for name in model.row_names_]
 
 
-def near_cell(value, mine, share: float, part: float, largest: float) -> str:
-    "One cell of a neighbour: `share` of the distance, which is `part` of it"
-    shade = f"background: rgba({SHADES[share >= 0]}, {0.45 * abs(share) / largest:.2f})"
-    kind = " ".join([*["same"] * (cell_text(value) == cell_text(mine)), *["text"] * isinstance(plain_cell(value), str)])
-    note = f" <small>{100 * part:.0f}\u00a0%</small>" if abs(part) >= 0.095 else ""
-    return f'<td class="{kind}" style="{shade}" title="{100 * part:.0f} % of the distance">{escape(cell_text(value))}{note}</td>'
+def near_cell(value, mine, share: float, part: float, largest: float) -> Html:
+    "One cell of a neighbour: it adds `share` to the distance, which is `part` of it"
+    kind = ["same"] * (cell_text(value) == cell_text(mine)) + ["text"] * isinstance(plain_cell(value), str)
+    note = tag("small", f" {100 * part:.0f}\u00a0%") if abs(part) >= 0.095 else None
+    return tag("td", cell_text(value), note, class_=" ".join(kind), title=f"{100 * part:.0f} % of the distance",
+               style=f"background: rgba({SHADES[share >= 0]}, {0.45 * abs(share) / largest:.2f})")
 
 
-def near_html(model, table, target, x: pd.DataFrame, neighbors: np.ndarray, noun: str) -> str:
+def near_html(model, table, target, x: pd.DataFrame, neighbors: np.ndarray, noun: str) -> Html:
     "One query beside its most similar rows, cells shaded by their shares of the distance"
     shares, names = column_shares(model, x, neighbors).to_numpy(), row_names(model, noun)
     total, largest = np.maximum(shares.sum(axis=1), 1e-300), max(np.abs(shares).max(), 1e-300)
-    labels = [""] * len(neighbors) if target is None else [cell_text(value) for value in target.iloc[neighbors]]
-    heads = "".join(f'<th scope="col">{escape(names[row])}<small>{escape(label)}</small>'
-                    f'<small class="soft">distance {d:.2f}</small></th>' for row, label, d in zip(neighbors, labels, total))
-    lines = []
-    for j in np.argsort(-np.abs(shares).sum(axis=0), kind="stable"):
-        mine, column = x.iloc[0, j], table.iloc[neighbors, j]
-        cells = "".join(near_cell(value, mine, share, share / all_, largest)
-                        for value, share, all_ in zip(column, shares[:, j], total))
-        kind = "mine text" if isinstance(plain_cell(mine), str) else "mine"
-        lines.append(f'<tr><th scope="row">{name_html(x.columns[j])}</th><td class="{kind}">'
-                     f"{escape(cell_text(mine))}</td>{cells}</tr>")
-    return (f'<h3>Most similar rows</h3><div class="scroll"><table class="near"><thead><tr><th></th>'
-            f'<th scope="col" class="mine">this {escape(noun)}</th>{heads}</tr></thead>'
-            f'<tbody>{"".join(lines)}</tbody></table></div>')
+    labels = [None] * len(neighbors) if target is None else [cell_text(value) for value in target.iloc[neighbors]]
+    heads = [tag("th", names[row], tag("small", label or ""), tag("small", f"distance {d:.2f}", class_="soft"),
+                 scope="col") for row, label, d in zip(neighbors, labels, total)]
+    def line(j):
+        mine, others = x.iloc[0, j], table.iloc[neighbors, j]
+        cells = [near_cell(value, mine, share, share / d, largest)
+                 for value, share, d in zip(others, shares[:, j], total)]
+        own = tag("td", cell_text(mine), class_="mine text" if isinstance(plain_cell(mine), str) else "mine")
+        return tag("tr", tag("th", name_html(x.columns[j]), scope="row"), own, *cells)
+    lines = [line(j) for j in np.argsort(-np.abs(shares).sum(axis=0), kind="stable")]
+    heads = [tag("td"), tag("th", f"this {noun}", scope="col", class_="mine"), *heads]
+    return html(tag("h3", "Most similar rows"), table_html(heads, lines, class_="near"))
 
 # %% ../nbs/explain_page.ipynb #b58d95d6
-def made_html(model, x: pd.DataFrame, k: int, label, target, noun: str) -> str:
-    "The contributions to the prediction `label`, or to the number, from the base to what is shown"
-    lines = influences(model, x, k)
-    column = lines.columns[-1] if label is None else label
-    is_share, values = label is not None, lines[column].to_numpy(dtype=float)
+def made_html(model, x: pd.DataFrame, k: int, label, target, noun: str) -> Html:
+    "The contributions to the probability of `label`, or to the number, from the base to what is shown"
+    lines, names = influences(model, x, k), row_names(model, noun)
+    values = lines[lines.columns[-1] if label is None else label].to_numpy(dtype=float)
     largest = max(np.abs(values[1:]).max(), 1e-300)
-    def number(value): return f"{100 * value:.1f}\u00a0%" if is_share else cell_text(float(value))
-    def signed(value): return ("+" if value >= 0 else "−") + number(abs(value))
-    def bar(value): return f'<i class="{"up" if value > 0 else "down"}" style="width: {50 * abs(value) / largest:.1f}%"></i>'
-    names, shown = row_names(model, noun), []
-    for name, row, value in zip(lines.index[1:], lines["row"][1:], values[1:]):
-        who, own = (str(name), "") if pd.isna(row) else (
-            names[row], "" if target is None else cell_text(target.iloc[row]))
-        if pd.isna(row) and who.endswith(" others"): who = f"{who.removesuffix(' others')} other rows together"
-        shown.append(f'<tr><th scope="row">{escape(who)}</th><td>{escape(own)}</td><td>{signed(value)}</td>'
-                     f'<td class="push">{bar(value)}</td></tr>')
-    first, last = ((f"share of {cell_text(label)} among the known rows", f"probability of {cell_text(label)}") if is_share
-                   else ("mean of the known rows", "the number above"))
-    def whole(what, value): return (f'<tr class="sum"><th scope="row">{escape(what)}</th><td></td><td>{number(value)}</td>'
-                                    "<td></td></tr>")
-    return (f'<h3>What made the answer</h3><div class="scroll"><table class="made"><tbody>{whole(first, values[0])}'
-            f'{"".join(shown)}{whole(last, values.sum())}</tbody></table></div>')
+    def number(value): return cell_text(float(value)) if label is None else f"{100 * value:.1f}\u00a0%"
+    def whole(what, value):
+        return tag("tr", tag("th", what, scope="row"), tag("td"), tag("td", number(value)), tag("td"), class_="sum")
+
+    def line(name, row, value):
+        who, own = re.sub(" others$", " other rows together", str(name)), ""
+        if not pd.isna(row): who, own = names[row], "" if target is None else cell_text(target.iloc[row])
+        bar = tag("i", class_="up" if value > 0 else "down", style=f"width: {50 * abs(value) / largest:.1f}%")
+        return tag("tr", tag("th", who, scope="row"), tag("td", own),
+                   tag("td", "+" if value >= 0 else "−", number(abs(value))), tag("td", bar, class_="push"))
+    first, last = ("mean of the known rows", "the number above") if label is None else (
+        f"share of {cell_text(label)} among the known rows", f"probability of {cell_text(label)}")
+    body = [line(*each) for each in zip(lines.index[1:], lines["row"][1:], values[1:])]
+    return html(tag("h3", "What made the answer"),
+                table_html([], [whole(first, values[0]), *body, whole(last, values.sum())], class_="made"))
 
 # %% ../nbs/explain_page.ipynb #ac1cf64f
 LARGE_SHARE = 0.1      # of the distances to the neighbours
@@ -238,24 +264,27 @@ SMALL_EFFECT = 0.25    # of the largest effect
 SHOWN_COLUMNS = 6
 
 
-def columns_html(x: pd.DataFrame, shares: np.ndarray, number: float, unknown: np.ndarray, is_share: bool) -> str:
+def columns_html(x: pd.DataFrame, shares: np.ndarray, number: float, unknown: np.ndarray, is_share: bool) -> Html:
     "The columns that matter for an answer, beside their `shares` of the distances"
     effect = np.abs(unknown - number)
-    if effect.max() <= 1e-9 * max(abs(number), 1e-300): return ""
-    show = percent if is_share else lambda value: escape(cell_text(float(value)))
-    lines = "".join(f'<tr><th scope="row">{name_html(x.columns[j])}</th><td class="text">{escape(cell_text(x.iloc[0, j]))}</td>'
-                    f"<td>{show(unknown[j])}</td><td>{percent(max(shares[j], 0))}</td></tr>"
-                    for j in np.argsort(-effect, kind="stable")[:SHOWN_COLUMNS])
-    small = effect < SMALL_EFFECT * effect.max()
+    if effect.max() <= 1e-9 * max(abs(number), 1e-300): return html()
+    show = percent if is_share else lambda value: cell_text(float(value))
+    def line(j): return tag("tr", tag("th", name_html(x.columns[j]), scope="row"),
+                            tag("td", cell_text(x.iloc[0, j]), class_="text"), tag("td", show(unknown[j])),
+                            tag("td", percent(max(shares[j], 0))))
     def named(mask, before, after):
-        names = escape(", ".join(str(name) for name in x.columns[mask]))
-        return f"<p>{before} <strong>{names}</strong>, but {after}.</p>" if mask.any() else ""
-    words = (named((shares >= LARGE_SHARE) & small, "The similar rows differ in", "that hardly matters for the answer")
-             + named((shares < LARGE_SHARE / 2) & ~small, "The similar rows hardly differ in", "that matters for the answer"))
-    what = "The probability" if is_share else "The number"
-    return (f"<h3>Which columns matter for the answer</h3><p>{what} is {show(number)}. What would it be, if one cell of this "
-            f'row were unknown?</p><div class="scroll"><table><thead><tr><th>column</th><th class="text">here</th>'
-            f"<th>if unknown</th><th>share of the distances</th></tr></thead><tbody>{lines}</tbody></table></div>{words}")
+        names = ", ".join(str(name) for name in x.columns[mask])
+        return tag("p", f"{before} ", tag("strong", names), f", but {after}.") if mask.any() else None
+    small = effect < SMALL_EFFECT * effect.max()
+    heads = [tag("th", "column"), tag("th", "here", class_="text"), tag("th", "if unknown"),
+             tag("th", "share of the distances")]
+    what = f"The {'probability' if is_share else 'number'} is {show(number)}."
+    return html(
+        tag("h3", "Which columns matter for the answer"),
+        tag("p", f"{what} What would it be, if one cell of this row were unknown?"),
+        table_html(heads, [line(j) for j in np.argsort(-effect, kind="stable")[:SHOWN_COLUMNS]]),
+        named((shares >= LARGE_SHARE) & small, "The similar rows differ in", "that hardly matters for the answer"),
+        named((shares < LARGE_SHARE / 2) & ~small, "The similar rows hardly differ in", "that matters for the answer"))
 
 # %% ../nbs/explain_page.ipynb #af2f1d2c
 def query_names(queries: pd.DataFrame) -> list:
@@ -264,23 +293,21 @@ def query_names(queries: pd.DataFrame) -> list:
     return [f"new row {label}" if numbered else str(label) for label in queries.index]
 
 
-def index_html(model, answers: Answers, names: list, name: str, noun: str) -> str:
+def index_html(model, answers: Answers, names: list, name: str, noun: str) -> Html:
     "A table of all queries with links and a filter"
-    if len(names) < 2: return ""
-    heads, cells = [noun], [[f'<a href="#query-{i}">{escape(text)}</a>' for i, text in enumerate(names)]]
+    if len(names) < 2: return html()
+    columns = {noun: [tag("a", text, href=f"#query-{i}") for i, text in enumerate(names)]}
     if answers.probabilities is not None:
-        heads += [name, "probability"]
-        cells += [[escape(cell_text(model.classes_[c])) for c in answers.probabilities.argmax(axis=1)],
-                  [percent(share) for share in answers.numbers]]
+        columns[name] = [cell_text(model.classes_[c]) for c in answers.probabilities.argmax(axis=1)]
+        columns["probability"] = [percent(share) for share in answers.numbers]
     elif answers.numbers is not None:
-        heads, cells = [*heads, name], [*cells, [cell_text(value) for value in answers.numbers]]
-    heads, cells = [*heads, "more unusual than"], [*cells, [f"{percent(share)} of the known rows" for share in answers.nearer]]
-    lines = "".join(f'<tr data-article="query-{i}">{"".join(f"<td>{cell}</td>" for cell in line)}</tr>'
-                    for i, line in enumerate(zip(*cells)))
-    return ('<div id="find" class="no-print"><label for="filter">Find</label><input id="filter" type="search" '
-            'autocomplete="off"><output id="found" for="filter"></output></div>'
-            f'<div class="scroll"><table id="index"><thead><tr>{"".join(f"<th>{escape(head)}</th>" for head in heads)}'
-            f"</tr></thead><tbody>{lines}</tbody></table></div>")
+        columns[name] = [cell_text(value) for value in answers.numbers]
+    columns["more unusual than"] = [f"{percent(share)} of the known rows" for share in answers.nearer]
+    lines = [tag("tr", *[tag("td", cell) for cell in line], data_article=f"query-{i}")
+             for i, line in enumerate(zip(*columns.values()))]
+    find = Html('<div id="find" class="no-print"><label for="filter">Find</label><input id="filter" type="search" '
+                'autocomplete="off"><output id="found" for="filter"></output></div>')
+    return html(find, table_html([tag("th", head, scope="col") for head in columns], lines, id="index"))
 
 
 def explanation_page(
@@ -297,29 +324,33 @@ def explanation_page(
     target = None if target is None or np.ndim(target) > 1 else pd.Series(np.asarray(target))
     articles = []
     for i, text in enumerate(names):
-        x, near = queries.iloc[[i]], answers.neighbors[i]
-        made = columns = ""
-        if answers.numbers is not None:
-            is_share = answers.probabilities is not None
-            label = model.classes_[answers.probabilities[i].argmax()] if is_share else None
-            made = made_html(model, x, k, label, target, noun)
-            shares = column_shares(model, x, near).to_numpy()
-            shares = (shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
-            columns = columns_html(x, shares, answers.numbers[i], answers.unknown[i], is_share)
-        articles.append(f'<article id="query-{i}"><h2>{escape(text)}</h2>{answer_html(model, answers, i, name)}'
-                        f"{unusual_html(answers, i, noun)}{near_html(model, table, target, x, near, noun)}{made}{columns}"
-                        "</article>")
-    return _whole_page(model, answers, articles, index_html(model, answers, names, name, noun), name)
-
-
-def _whole_page(model, answers, articles, index, name) -> str:
-    "The page around the articles"
-    asked = f"{len(articles):,} new rows" if len(articles) > 1 else "One new row"
+        x = queries.iloc[[i]]
+        articles.append(tag("article", tag("h2", text), answer_html(model, answers, i, name),
+                            unusual_html(answers, i, noun),
+                            near_html(model, table, target, x, answers.neighbors[i], noun),
+                            reasons_html(model, answers, i, x, target, noun), id=f"query-{i}"))
     title = "Most similar rows" if answers.numbers is None else f"{name}: answers and reasons"
-    body = (f'<header><h1>{escape(title)}</h1><p>{asked}, compared with {model.n_samples_fit_:,} known rows. Orange cells '
-            "make two rows differ; the percentage is their share of the distance. Contributions begin with what holds for all "
-            "known rows and add up to the number shown.</p>"
-            '<p class="private">This page shows rows of the table: keep it as private as the table itself.</p></header>'
-            f'{index}<main>{"".join(articles)}</main>')
-    style = page_file("page.css") + page_file("explain.css")
-    return html_document(title, style, page_file("explain.js"), body)
+    index = index_html(model, answers, names, name, noun)
+    return html_document(title, page_file("page.css") + page_file("explain.css"), page_file("explain.js"),
+                         header_html(title, len(queries), model.n_samples_fit_), index, tag("main", *articles))
+
+
+def reasons_html(model, answers: Answers, i: int, x: pd.DataFrame, target, noun: str) -> Html:
+    "What made the answer for one query, and which columns matter for it; nothing without a target"
+    if answers.numbers is None: return html()
+    is_share, neighbors = answers.probabilities is not None, answers.neighbors[i]
+    label = model.classes_[answers.probabilities[i].argmax()] if is_share else None
+    shares = column_shares(model, x, neighbors).to_numpy()
+    shares = (shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
+    return html(made_html(model, x, len(neighbors), label, target, noun),
+                columns_html(x, shares, answers.numbers[i], answers.unknown[i], is_share))
+
+
+def header_html(title: str, n_queries: int, n_rows: int) -> Html:
+    "The head of the page"
+    asked = f"{n_queries:,} new rows" if n_queries > 1 else "One new row"
+    how = ("Orange cells make two rows differ; the percentage is their share of the distance. Contributions begin with "
+           "what holds for all known rows and add up to the number shown.")
+    private = "This page shows rows of the table: keep it as private as the table itself."
+    return tag("header", tag("h1", title), tag("p", f"{asked}, compared with {n_rows:,} known rows. {how}"),
+               tag("p", private, class_="private"))
