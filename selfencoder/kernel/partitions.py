@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from .landmark_geometry import (LandmarkGeometry, LandmarkPass, landmark_part, landmark_weights,
+from .landmark_geometry import (LandmarkGeometry, LandmarkPass, category_bits, landmark_part, landmark_weights,
                                                   precision_for, roles, validate, without_targets)
 
 # %% ../../nbs/kernel/partitions.ipynb #ca17729a
@@ -26,7 +26,7 @@ def one_by_one(function, calls: list) -> list:
 
 
 def on_dask(function, calls: list) -> list:
-    "By dask: on its cluster if there is a `Client`, else on threads. Calls of a worker that dies are repeated by another"
+    "By dask: on its cluster if there is a `Client`, else on threads. Calls of a lost worker are repeated by another"
     import dask
 
     return list(dask.compute(*(dask.delayed(function, pure=False)(*call) for call in calls)))
@@ -118,11 +118,11 @@ def check_same_columns(kinds: dict, other: dict, name: str, other_name: str):
                              "them alike.")
 
 # %% ../../nbs/kernel/partitions.ipynb #09e15bc8
-def process_partition(partition, columns, coordinates, part, points, Y, dtype) -> tuple:
+def process_partition(partition, columns, coordinates, part, points, Y, n_bits, dtype) -> tuple:
     "Coordinates of the rows of a partition, their cells, and their sums"
     Z = coordinates.transform_table(read_partition(partition)[columns]).astype(dtype)
     def seen(Z): return torch.as_tensor(part.view(Z).astype(dtype))
-    passed = LandmarkPass(seen(Z), seen(points), part, torch.as_tensor(Y), torch.ones(len(Z))).run()
+    passed = LandmarkPass(seen(Z), seen(points), part, torch.as_tensor(Y), torch.ones(len(Z)), n_bits).run()
     return Z, passed.cell, passed.sums
 
 
@@ -139,10 +139,11 @@ def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks,
         column_weights = landmark_weights(coordinates, points, np.ones(len(points)), labels, kernel, seed)
     part = landmark_part(coordinates, points, kernel, bandwidth, column_weights)
     Y = np.zeros((len(table), 0)) if target is None else target.Y.cpu().numpy()
-    calls = [(partition, table.columns, coordinates, part, points, own, dtype)
+    n_bits = category_bits(coordinates, part)
+    calls = [(partition, table.columns, coordinates, part, points, own, n_bits, dtype)
              for partition, own in zip(table.parts, np.split(Y, table.sizes.cumsum()[:-1]))]
     rows, cells, sums = zip(*table.run(process_partition, calls))
     whole = reduce(add, sums)
     geometry = LandmarkGeometry(np.concatenate(rows), weights, part, points, positions, np.concatenate(cells),
-                                without_targets(whole))
+                                without_targets(whole), n_bits=n_bits)
     return *validate(geometry, whole, target, order, alpha, groups), column_weights

@@ -114,8 +114,8 @@ def check_memory(n_outputs: int, width: int, solver: str, itemsize: int = 4):
     if needed <= available: return
     or_else = "" if solver == "sampled" else ", or n_negatives to compare each row with a few others at a time"
     raise MemoryError(f"training {n_outputs:,} outputs over {width} coordinates with {solver} needs about "
-                      f"{needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free: set n_visible to train on a sample of "
-                      f"the rows{or_else}.")
+                      f"{needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free: set n_visible to train on a sample "
+                      f"of the rows{or_else}.")
 
 # %% ../../nbs/network/training.ipynb #31517c97
 @dataclass
@@ -157,7 +157,8 @@ def warn_if_failed(
     units = "set invariance='scale', or give the columns in units in which they are about 1"
     if raw and saturated >= MANY_SATURATED:
         warnings.warn(f"the outputs are saturated: {saturated:.0%} of the rows have a probability below 1e-12 of being "
-                      f"themselves, because the raw columns hold large numbers; {units}.", ConvergenceWarning, stacklevel=2)
+                      f"themselves, because the raw columns hold large numbers; {units}.", ConvergenceWarning,
+                      stacklevel=2)
     elif share < FEW_RECOGNISED and (history.converged or last >= first):   # else the solver has warned
         diverged = last > first and solver in ("adam", "sampled")
         advice = "give a smaller learning_rate_init or alpha" if diverged else units if raw else "give a smaller alpha"

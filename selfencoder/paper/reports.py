@@ -149,22 +149,25 @@ def paper_table(
     protocol: str,
     ours: list = (),           # models of ours that are shown beside the paper's
     summary: pd.DataFrame | None = None,   # in the place of the means of `frame`
+    rebuilt: pd.DataFrame | None = None,   # means of the protocol `published`, shown as one more figure for each column
 ) -> Table:
     "A table of the paper, ours beside the paper's with the difference"
     table, titles = paper_tables()["tables"][number], paper_tables()["titles"]
     summary = means(frame, protocol) if summary is None else summary
     columns, rows, bold = table["columns"], [], set()
-    keep = 2 if number == "3" else 1
-    places = [1 + 3 * j for j in range(len(columns))] + [1 + 3 * len(columns) + j for j in range(len(ours))]
+    keep, step = 2 if number == "3" else 1, 3 if rebuilt is None else 4
+    places = [1 + step * j for j in range(len(columns))] + [1 + step * len(columns) + j for j in range(len(ours))]
     for i, (dataset, published) in enumerate(table["rows"].items()):
         here, theirs = [our_figure(summary, dataset, c) for c in [*columns, *ours]], [published[c][0] for c in columns]
         differences = ["-" if np.isnan(mean) else f"{mean - paper:+.3f}" for (mean, *_), paper in zip(here, theirs)]
-        triples = zip((_figure(*figure) for figure in here), map(_figure, theirs), differences)
-        rows.append([titles[dataset], *(text for triple in triples for text in triple),
+        groups = [(_figure(*figure) for figure in here), map(_figure, theirs), differences]
+        if rebuilt is not None: groups.append(_figure(our_figure(rebuilt, dataset, c)[0]) for c in columns)
+        rows.append([titles[dataset], *(text for group in zip(*groups) for text in group),
                      *(_figure(*figure) for figure in here[len(columns):])])
         bold |= {(i, places[j]) for j in _best([mean for mean, *_ in here], keep)}
-        bold |= {(i, 2 + 3 * j) for j in _best(theirs, keep)}
-    header = ["", *(title for column in columns for title in (column_title(column), "paper", "diff.")),
+        bold |= {(i, 2 + step * j) for j in _best(theirs, keep)}
+    parts = ["paper", "diff.", "rebuilt"][: step - 1]
+    header = ["", *(title for column in columns for title in (column_title(column), *parts)),
               *(f"{column_title(column)} (ours)" for column in ours)]
     caption = f"Table {number}. {table['caption']}. Protocol {protocol}: {PROTOCOLS[protocol]}."
     return Table(caption, header, rows, bold)
