@@ -182,8 +182,7 @@ def readme(root: Path) -> dict:
     "README.md, and the pictures it shows, as {path from the root: bytes}"
     page = Page(process(root / "nbs/index.ipynb"), "index")
     body = re.sub(r"\[(`[^`]+`)\]\(https?:[^)]*\)", r"\1", page.markdown)   # links to names come and go with the names
-    body = re.sub(r"(\]\()(index_files/|static/)", r"\1nbs/\2", body)
-    body = re.sub(r"(\]\()(?!\w+:|#|nbs/)([\w/]+\.ipynb)", r"\1nbs/\2", body)
+    body = re.sub(r"(\]\()(?!\w+:|#)([\w/-]+\.(?:ipynb|png))", r"\1nbs/\2", body)
     table = lambda m: pypandoc.convert_text(m[1], "markdown", "html", ["--wrap=none"])
     body = re.sub(r"^```\{=html\}\n(.*?)\n```$", table, body, flags=re.S | re.M)   # GitHub shows markdown tables better
     head = f"# {page.meta['title']}\n\n{badges(get_config())}\n\n> {page.meta['description']}\n\n"
