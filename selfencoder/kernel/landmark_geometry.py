@@ -145,6 +145,11 @@ class LandmarkGeometry:
         return other
 
     @property
+    def mix(self) -> np.ndarray:
+        "The weight of the one kernel"
+        return np.ones(1)
+
+    @property
     def n_outputs(self) -> int:
         "How many training rows there are"
         return len(self.Z)
