@@ -19,8 +19,8 @@ from ..arithmetic import (FAR, column_space, float_precision, multiply_rows, sna
                                     varying_columns, weighted_median)
 from ..files import (COLUMN_KINDS, are_levels, check_arrays, check_column_names, check_fields,
                                check_increasing, is_positive_or_zero, list_of, require)
-from ..tables import (Categories, Levels, as_floats, categorical_mask, column_kind, floats_of, read_query,
-                                read_table, remember_columns)
+from ..tables import (Categories, Levels, as_floats, as_levels, categorical_mask, column_kind, floats_of,
+                                read_query, read_table, remember_columns)
 
 # %% ../../nbs/kernel/coordinates.ipynb #3ca0f4ca
 def plain_level(value):
@@ -311,8 +311,8 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 
     def plain_columns(self, table) -> list:
         "What a table says, column by column, as plain arrays: numbers and times as floats, categories as objects"
-        return [np.array([None if pd.isna(value) else value for value in values], dtype=object)
-                if column.kind == "category" else column.floats(values, name).astype(_float_type(values))
+        return [as_levels(values, column.levels, name) if column.kind == "category"
+                else column.floats(values, name).astype(_float_type(values))
                 for column, (name, values) in zip(self.columns_, self._columns_of(table))]
 
     def table_of(self, columns: list) -> pd.DataFrame:
