@@ -212,6 +212,7 @@ def render(page: Page, address: str, menu: list, pages: dict, host: str, reposit
     plain = lambda words: str(words).replace("`", "")   # a title and a promise are text, not markdown
     meta = {k: plain(page.meta[k]) for k in ("title", "description") if k in page.meta}
     args = [f"--template={ASSETS / 'page.html'}", "--mathml", "--toc", "--toc-depth=3"]
+    args += ["--columns=1000"]   # the browser, not the length of a line, decides how wide a column is
     args += [f"--variable={k}={v}" for k, v in variables.items()] + [f"--metadata={k}={v}" for k, v in meta.items()]
     args += [f"--metadata=pagetitle={meta.get('title', address)}"]
     # not smart: a value in curly quotes would be no Python
@@ -304,7 +305,8 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
         cells = dict(zip(names, pool.map(process, [nbs / name for name in names])))
     ready = {name: Page(cells[name], PurePosixPath(name).stem) for name in names}
     pages = {name: PurePosixPath(name).with_suffix(".html").as_posix() for name in names}
-    menu = [(s, [(pages[n], str(ready[n].meta.get("title", n))) for n in listed]) for s, listed in sections]
+    titled = lambda n: (pages[n], str(ready[n].meta.get("title", n)).replace("`", ""))
+    menu = [(section, [titled(name) for name in listed]) for section, listed in sections]
     shutil.rmtree(out, ignore_errors=True)
     for path in (nbs / "static").rglob("*.*"): write(out / path.relative_to(nbs), path.read_bytes())
     for name, page in ready.items():
@@ -313,8 +315,7 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
                           f"{config.git_url}/blob/{config.branch}/{config.nbs_path.name}/{name}")
         write(out / pages[name], rendered.encode())
     for asset in ("site.css", "site.js"): write(out / asset, (ASSETS / asset).read_bytes())
-    listed = {address for _, entries in menu for address, _ in entries}
-    rest = [(pages[name], str(page.meta.get("title", name))) for name, page in ready.items() if pages[name] not in listed]
+    rest = [titled(name) for name in names if not any(name in listed for _, listed in sections)]
     write(out / "search.js", search_index(out, [*menu, ("", rest)]).encode())
     return list(pages.values())
 

@@ -15,6 +15,7 @@ from .arithmetic import FAR, GRID, snap
 from .files import write_atomically
 from .kernel.coordinates import METRICS, REACH
 from .kernel.geometry import KernelGeometry
+from .reasons import fitted_model
 from .tables import Levels, read_query
 
 # %% ../nbs/onnx_models.ipynb #740ad68a
@@ -177,14 +178,15 @@ def coordinates_of(graph: Graph, coordinates, E: str | None, bits: list) -> str:
         base = _snapped(graph, _scores(graph, E, parts["score"], REACH))
         if ordered.any(): base = graph.call("Where", ordered[None], ranks, base)
     numbers = [base, ranks] if coordinates.invariance == "scale" else [base]
-    if "white" not in parts: return graph.call("Concat", *numbers, *found, axis=1)
-    white = graph.call("MatMul", graph.call("Sub", base, parts["white"].mean[None]), parts["white"].matrix)
-    return graph.call("Concat", *numbers, *found, _snapped(graph, white), axis=1)
+    if "white" in parts:
+        centred = graph.call("Sub", base, parts["white"].mean[None])
+        found.append(_snapped(graph, graph.call("MatMul", centred, parts["white"].matrix)))
+    return graph.call("Concat", *numbers, *found, axis=1)
 
 # %% ../nbs/onnx_models.ipynb #05fa2e0f
 def votes_of(graph: Graph, model, Z: str) -> str:
     "The votes of the training rows"
-    (of_parts, constant), votes = model._model.target.coefficients, []
+    (of_parts, constant), votes = fitted_model(model).target.coefficients, []
     for part, coefficients in zip(model.geometry_.parts, of_parts):
         queries = graph.call("Gather", Z, part.view.columns, axis=1)
         if (part.view.factors != 1).any():   # as `View` does it
@@ -208,9 +210,9 @@ def _label_type(labels) -> tuple:
 
 def answers_of(graph: Graph, model, votes: str) -> dict:
     "The outputs: labels and probabilities for classes, predictions for numbers"
-    fitted = model._model.target
+    fitted = fitted_model(model).target
     if not fitted.labels:
-        if fitted.several: return {"prediction": (votes, "f", [len(fitted.names)])}
+        if fitted.several: return {"prediction": (votes, "f", [fitted.Y.shape[1]])}
         return {"prediction": (graph.call("Squeeze", votes, np.array([1])), "f", [])}
     outputs, start = {}, 0
     for target, (labels, temperature) in enumerate(zip(fitted.labels, fitted.temperature)):

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['MOST_BYTES', 'MOST_ROWS', 'MOST_NEIGHBORS', 'MOST_OTHER_KEYS', 'MOST_WAITING', 'SECONDS_TO_SEND', 'LOG', 'Refusal',
-           'read_json', 'check_rows', 'check_k', 'rows_to_table', 'plain', 'predictions', 'class_answers',
-           'training_row', 'nearest', 'reasons', 'ServedModel', 'schemas', 'most_neighbors', 'read_body', 'answer_to',
-           'describe', 'make_app', 'app_from_environment']
+           'read_json', 'check_rows', 'check_k', 'column_names', 'rows_to_table', 'plain', 'predictions',
+           'class_answers', 'training_rows', 'nearest', 'reasons', 'ServedModel', 'schemas', 'most_neighbors',
+           'read_body', 'answer_to', 'describe', 'make_app', 'app_from_environment']
 
 # %% ../nbs/service.ipynb #f6ae5c10
 import asyncio
@@ -18,7 +18,7 @@ import threading
 import numpy as np
 import pandas as pd
 
-from .reasons import column_shares
+from .reasons import distance_shares
 
 # %% ../nbs/service.ipynb #8acdecab
 MOST_BYTES = 4_000_000   # of a request
@@ -72,9 +72,12 @@ def check_k(k, most: int) -> int:
     return int(k)   # 5.0 is an integer in JSON
 
 # %% ../nbs/service.ipynb #aeae8d98
+def column_names(model) -> list: return list(map(str, model.coordinates_.names()))
+
+
 def rows_to_table(rows: list, model) -> pd.DataFrame:
     "Rows that `check_rows` accepts as a table for `model`"
-    table = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in model.coordinates_.names()})
+    table = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in column_names(model)})
     return table if hasattr(model, "feature_names_in_") else table.to_numpy(dtype=object)
 
 # %% ../nbs/service.ipynb #5f98245a
@@ -105,29 +108,31 @@ def class_answers(labels, shares) -> list:
             for best, row in zip(shares.argmax(axis=1), shares)]
 
 # %% ../nbs/service.ipynb #a744688c
-def training_row(model, row) -> dict:
-    "The position of a training row, and its name if it has one"
-    names = getattr(model, "row_names_", None)
-    return {"row": int(row)} if names is None else {"row": int(row), "name": plain(names[row])}
+def training_rows(model, rows) -> list:
+    "The positions of training rows, and their names if they have some"
+    rows, names = np.asarray(rows), model.row_names_
+    if names.dtype.kind in "iu" and (names == np.arange(len(names))).all(): return [{"row": int(row)} for row in rows]
+    return [{"row": int(row), "name": plain(names[row])} for row in rows]
 
 
 def nearest(model, table, k: int) -> list:
     "For each row its neighbours in the training table, and their distances"
     distances, found = model.kneighbors(table, k)
-    return [{"neighbors": [training_row(model, row) | {"distance": float(distance)} for row, distance in zip(*both)]}
-            for both in zip(found, distances)]
+    told = training_rows(model, found.ravel())
+    for neighbor, distance in zip(told, distances.ravel()): neighbor["distance"] = float(distance)
+    return [{"neighbors": told[i * k:(i + 1) * k]} for i in range(len(found))]
 
 
 def reasons(model, table, k: int) -> list:
-    "For each row its neighbours with the share of each column in the distance, the weightiest rows, and its novelty"
-    answers = nearest(model, table, k)
-    for i, (answer, novelty) in enumerate(zip(answers, model.novelty(table))):
-        query = table[i:i + 1]
-        shares = column_shares(model, query, [neighbor["row"] for neighbor in answer["neighbors"]])
-        for neighbor, share in zip(answer["neighbors"], shares.to_dict("records")): neighbor["columns"] = share
-        weights = model.identify(query)[0]
+    "For each row its neighbours with the share of each column in the distance, the rows of most weight, and its novelty"
+    answers, columns = nearest(model, table, k), column_names(model)
+    rows = np.array([[neighbor["row"] for neighbor in answer["neighbors"]] for answer in answers])
+    for i, (answer, shares, novelty) in enumerate(zip(answers, distance_shares(model, table, rows), model.novelty(table))):
+        for neighbor, share in zip(answer["neighbors"], shares): neighbor["columns"] = dict(zip(columns, share.tolist()))
+        weights = model.identify(table[i:i + 1])[0]   # a row at a time: one weight for each training row
         largest = np.argsort(-np.abs(weights), kind="stable")[:k]
-        answer["influences"] = [training_row(model, row) | {"weight": float(weights[row])} for row in largest]
+        answer["influences"] = training_rows(model, largest)
+        for influence, row in zip(answer["influences"], largest): influence["weight"] = float(weights[row])
         answer["novelty"] = float(novelty)
     return answers
 
@@ -176,8 +181,7 @@ def _checked_model(model):
     return model
 
 # %% ../nbs/service.ipynb #13da9119
-_LARGEST = float(np.finfo(np.float64).max)
-_SENT = {"number": {"type": ["number", "boolean", "null"], "minimum": -_LARGEST, "maximum": _LARGEST},
+_SENT = {"number": {"type": ["number", "boolean", "null"]},
          "time": {"type": ["string", "null"], "format": "date"},
          "duration": {"type": ["string", "null"], "pattern": "^P[0-9]{1,4}D$"},
          "category": {"type": ["string", "number", "boolean", "null"]},
@@ -202,7 +206,7 @@ def _request(question, model):
 
 def schemas(model) -> dict:
     "The JSON schemas of requests and answers for one model"
-    names = model.coordinates_.names()
+    names = column_names(model)
     row = _object(names, **{name: _SENT[column.kind] for name, column in zip(names, model.coordinates_.columns_)})
     row["maxProperties"] = len(names) + MOST_OTHER_KEYS
     several = hasattr(model, "predict") and model.predict(rows_to_table([dict.fromkeys(names)], model)).ndim == 2
@@ -253,7 +257,7 @@ def answer_to(question: str, body: bytes, served: ServedModel) -> bytes:
     if question == "predict" and not hasattr(model, "predict"):
         raise Refusal(404, "the model was fitted without a target, so it predicts nothing.")
     data = read_json(body, "rows") if question == "predict" else read_json(body, "rows", "k")
-    check_rows(data["rows"], model.coordinates_.names(), MOST_ROWS[question])
+    check_rows(data["rows"], column_names(model), MOST_ROWS[question])
     most = most_neighbors(model, question)
     k = check_k(data.get("k", min(model.n_neighbors, most)), most)
     try:
@@ -304,7 +308,7 @@ def make_app(source, workers: int | None = None):
     async def health() -> dict:
         model = served.model
         return {"status": served.problem or "ok", "model": type(model).__name__, "rows": model.n_samples_fit_,
-                "columns": model.coordinates_.names()}
+                "columns": column_names(model)}
 
     def add(question):
         answered, title = _TITLES[question]

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['COLUMNS', 'AS_PAPER', 'DETAILS', 'VARIANTS', 'SIX_TABLES', 'beside_published', 'mean_differences', 'plot_trials',
-           'DetailCell', 'measure_detail', 'detail_work', 'detail_grid', 'run_details', 'detail_table']
+           'DetailCell', 'measure_detail', 'detail_work', 'detail_grid', 'run_details', 'as_details', 'detail_table']
 
 # %% ../../nbs/paper/published.ipynb #dd673a6b
 from dataclasses import asdict, replace
@@ -102,10 +102,13 @@ def detail_work(cell: DetailCell) -> float:
 
 
 def detail_grid(datasets=SIX_TABLES, models=("se", "se_hidden")) -> list:
-    "All cells, in the order in which they are computed; without a hidden layer there is no activation to switch"
+    """All cells, in the order in which they are computed.
+
+    Those of `published` itself are in its own run; without a hidden layer there is no activation to switch.
+    """
     cells = [DetailCell(dataset, model, variant, fold) for dataset in datasets for model in models
              for variant in VARIANTS for fold in range(PAPER.n_folds)
-             if MODELS[model].hidden or not variant.endswith("activation")]
+             if variant != "published" and (MODELS[model].hidden or not variant.endswith("activation"))]
     return sorted(cells, key=detail_work)
 
 
@@ -113,6 +116,12 @@ def run_details(folder, **options) -> list:
     "Compute the cells that `folder` does not have yet; `options` as those of `run_grid`"
     return run_grid(detail_grid(), folder, measure_detail, detail_work,
                     variants={name: str(asdict(variant)) for name, variant in VARIANTS.items()}, **options)
+
+
+def as_details(records: list) -> list:
+    "The records of the protocol `published` on the first division, as those of its variant"
+    return [record | {"variant": "published"} for record in records
+            if record["seed"] == PUBLISHED.seeds[0] and record["dataset"] in SIX_TABLES and record["model"] in COLUMNS["2b"]]
 
 
 def detail_table(records: list) -> pd.DataFrame:
