@@ -8,7 +8,7 @@ __all__ = ['LONGEST_TEXT', 'COMPARED', 'SURE', 'LARGE_SHARE', 'SMALL_SHARE', 'LA
            'security_policy', 'html_document', 'number_predicted', 'predicted_without', 'share_nearer',
            'likely_answers', 'Answers', 'find_answers', 'has_one_target', 'meter', 'answer_html', 'number_html',
            'class_html', 'unusual_html', 'row_names', 'near_cell', 'near_html', 'made_html', 'columns_html',
-           'query_names', 'index_html', 'explanation_page', 'reasons_html', 'header_html']
+           'with_truth_values', 'query_names', 'index_html', 'explanation_page', 'reasons_html', 'header_html']
 
 # %% ../nbs/explain_page.ipynb #d212e6ac
 import re
@@ -288,6 +288,14 @@ def columns_html(x: pd.DataFrame, shares: np.ndarray, number: float, unknown: np
         named(hidden, "The similar rows hardly differ in", "that matters for the answer"))
 
 # %% ../nbs/explain_page.ipynb #af2f1d2c
+def with_truth_values(queries: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    "The queries with True and False for 1 and 0 where the table has truth values: files of new rows are read as numbers"
+    def truth(value): return bool(value) if not pd.isna(value) and value in (0, 1) else value
+    def is_truth(values): return len(values) > 0 and all(isinstance(value, (bool, np.bool_)) for value in values)
+    names = [name for name in table.columns if is_truth(table[name].dropna())]
+    return queries.assign(**{name: pd.Series(map(truth, queries[name]), queries.index, dtype=object) for name in names})
+
+
 def query_names(queries: pd.DataFrame) -> list:
     "What the new rows are called: by the labels of their index, or by their numbers"
     numbered = queries.index.name is None and pd.api.types.is_integer_dtype(queries.index)
@@ -319,7 +327,8 @@ def explanation_page(
     k: int = 5,     # similar rows to show, and rows to name in what made the answer
 ) -> str:
     "An HTML page: for each query the answer, how unusual it is, its most similar rows, and what made the answer"
-    table, queries = frame_of(model, table), frame_of(model, queries)
+    table = frame_of(model, table)
+    queries = with_truth_values(frame_of(model, queries), table)
     answers, names, noun = find_answers(model, table, queries, k), query_names(queries), str(table.index.name or "row")
     name = str(getattr(target, "name", None) or "answer")
     target = None if target is None or np.ndim(target) > 1 else pd.Series(np.asarray(target))
