@@ -7,7 +7,7 @@ __all__ = ['MOST_LEAVES', 'LEAF_BLOCK', 'N_TREES', 'GROWN_ROWS', 'FEWEST_GROWN_R
            'pair_counts', 'tree_inputs', 'column_signs', 'rounds_and_leaves', 'grow_trees', 'trees_of', 'check_trees']
 
 # %% ../../nbs/kernel/leaves.ipynb #c6fc9df3
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -71,7 +71,7 @@ class Trees:
 
 def pair_counts(leaf: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     "P'P (size, size): how many rows, or how much weight, each pair of leaves shares"
-    (n, trees), width = leaf.shape, MOST_LEAVES
+    trees, width = leaf.shape[1], MOST_LEAVES
     G = np.zeros((trees, width, trees, width))
     by_tree = np.ascontiguousarray(leaf.T, dtype=np.int64)
     for s in range(trees):
@@ -144,7 +144,8 @@ def trees_of(nodes: list, columns: np.ndarray, signs: np.ndarray) -> Trees:
     return Trees(columns, signs, np.array(features), np.array(thresholds), np.array(masks), np.array(starts))
 
 # %% ../../nbs/kernel/leaves.ipynb #082377bb
-TREE_ARRAYS = {"columns": "i k", "signs": "f k", "features": "i N", "thresholds": "f N", "masks": "i N", "starts": "i T"}
+TREE_ARRAYS = {"columns": "i inputs", "signs": "f inputs", "features": "i nodes", "thresholds": "f nodes",
+               "masks": "i nodes", "starts": "i trees"}
 
 
 def check_trees(arrays: dict, n_coordinates: int):
