@@ -280,17 +280,17 @@ class LandmarkGeometry:
             voted = sum((self._training_columns(g, block) @ each)[:, : len(constant)] for g, each in wide.items())
             residuals[block] = T[block] - constant - voted
         self._over_rows(fill)
-        none = torch.zeros(len(self.points), T.shape[1]).double()
-        of_leaves = [] if self.trees is None else [coefficients.get(1, torch.zeros(self.trees.size, T.shape[1]).double()).numpy()]
-        return [coefficients.get(0, none).numpy(), residuals, *of_leaves], constant.numpy()
+        sizes = [len(each.gram) for each in self.sums]
+        b, *of_leaves = (coefficients.get(g, torch.zeros(m, T.shape[1])).double().numpy() for g, m in enumerate(sizes))
+        return [b, residuals, *of_leaves], constant.numpy()
 
     def _sums_with(self, T, members):
         "The sums of the geometry with those of the targets `T`, for some of the coarse solutions"
         v, result = torch.from_numpy(self.weights), {}
         for g in members:
-            products = self._over_rows(lambda block: self._training_columns(g, block).double().T @ (v[block, None] * T[block]))
+            def products(block): return self._training_columns(g, block).double().T @ (v[block, None] * T[block])
             known = self.sums[g]
-            result[g] = Sums(known.weight, known.similarities, known.gram, v @ T, sum(products))
+            result[g] = Sums(known.weight, known.similarities, known.gram, v @ T, sum(self._over_rows(products)))
         return result
 
     def _wide(self, b):
@@ -399,7 +399,9 @@ class LandmarkGeometry:
         out, place_of_rows, groups = left_out.together(rows)
         A = self._training(rows)
         index = np.zeros((len(rows), 0), dtype=np.int64)
-        if M: index = self.cells.nearest(A, self._to_marks(A).numpy(), M, self.n_probes, left_out.codes[rows], left_out.by_cell)[1]
+        if M:
+            own, others = left_out.codes[rows], left_out.by_cell
+            _, index = self.cells.nearest(A, self._to_marks(A).numpy(), M, self.n_probes, own, others)
         near, place = np.unique(index, return_inverse=True)
         index, place = torch.from_numpy(index), torch.from_numpy(place.reshape(index.shape))
         weights, said, left_over = torch.from_numpy(self.weights)[out], {(0, None): 0.0}, {(0, None): T[index]}
@@ -432,10 +434,10 @@ class LandmarkGeometry:
             return (w * left_over[g, l][:, : w.shape[1]]).sum(1)
 
         for scheme in schemes:
-            total = 0.0
+            total, how = 0.0, (scheme.n_local, scheme.local_penalty)
             for g, l, share in scheme.members():
                 total = total + share * said[g, l]
-                if scheme.share: total = total + share * scheme.share * local(g, l, scheme.n_local, scheme.local_penalty)
+                if scheme.share: total = total + share * scheme.share * local(g, l, *how)
             votes.append(total)
         return torch.stack(votes).numpy()
 
@@ -528,7 +530,8 @@ class LandmarkGeometry:
                   "cell": self.cell, "columns": part.view.columns, "factors": part.view.factors,
                   "weight": self.sums[0].weight, "similarities": self.sums[0].similarities, "gram": self.sums[0].gram}
         if self.trees is not None:
-            arrays |= {"leaf": self.leaf, "leaf.similarities": self.sums[1].similarities, "leaf.gram": self.sums[1].gram}
+            sums = self.sums[1]
+            arrays |= {"leaf": self.leaf, "leaf.similarities": sums.similarities, "leaf.gram": sums.gram}
             arrays |= with_prefix("trees.", asdict(self.trees))
         return header, {name: np.asarray(array) for name, array in arrays.items()}
 
@@ -586,8 +589,8 @@ class _Groups:
 
 def without_targets(sums: list) -> list:
     "The sums that do not depend on targets"
-    return [Sums(each.weight, each.similarities, each.gram, each.gram.new_zeros(0), each.gram.new_zeros(len(each.gram), 0))
-            for each in sums]
+    def known(each): return each.weight, each.similarities, each.gram
+    return [Sums(*known(each), torch.zeros(0).double(), torch.zeros(len(each.gram), 0).double()) for each in sums]
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #33aefd1a
 VALIDATION_ROWS = 4000         # at most,
@@ -740,7 +743,8 @@ def fit_landmarks(
     if leaves and target is not None:
         rows = tree_rows(order, n_landmarks, groups)
         trees = grow_trees(coordinates, Z[rows], target.select(rows), weights[rows], seed)
-    passed = LandmarkPass(seen(Z), seen(Z[positions]), part, Y, torch.from_numpy(weights), n_bits, trees, Z).run(verbose)
+    passed = LandmarkPass(seen(Z), seen(Z[positions]), part, Y, torch.from_numpy(weights), n_bits, trees, Z)
+    passed.run(verbose)
     geometry = LandmarkGeometry(Z, weights, part, Z[positions], positions, passed.cell, without_targets(passed.sums),
                                 n_bits=n_bits, trees=trees, leaf=passed.leaf)
     return validate(geometry, passed.sums, target, order, alpha, groups)
@@ -770,15 +774,17 @@ class LandmarkSchema:
     def check_header(header: dict):
         "Raise unless the header has the fields that `LandmarkGeometry.state` writes"
         def positive_int(value): return is_of_kind(value, int) and value > 0
+        def is_penalty(value): return value is None or is_positive(value)
         def is_share(value): return is_of_kind(value, float) and 0 <= value <= 1
         check_fields("geometry", header, landmarks=int, kernel=KERNELS, width=is_positive, scheme=dict,
                      n_probes=lambda value: value is None or positive_int(value), recall=float, n_bits_or_none=int,
                      trees_or_none=int)
-        check_fields("scheme", header["scheme"], penalty=lambda value: value is None or is_positive(value),
-                     n_local=positive_int, local_penalty=is_positive, share=float,
-                     leaf_penalty_or_none=lambda value: value is None or is_positive(value), leaf_share_or_none=is_share)
-        leaves = header["scheme"].get("leaf_share", 0) > 0
-        require(not leaves or header.get("trees") and header["scheme"]["leaf_penalty"] is not None, "there are no trees")
+        scheme = header["scheme"]
+        check_fields("scheme", scheme, penalty=is_penalty, n_local=positive_int, local_penalty=is_positive, share=float,
+                     leaf_penalty_or_none=is_penalty, leaf_share_or_none=is_share)
+        if scheme.get("leaf_share"):
+            known = header.get("trees") and scheme.get("leaf_penalty") is not None
+            require(known, "leaves have a share, without trees")
 
     @staticmethod
     def arrays(header: dict) -> dict:
