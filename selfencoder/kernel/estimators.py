@@ -326,7 +326,7 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     def kernels_(self):
         "Every kernel and penalty that was tried, with its weight in the average"
         order = ["kernel", "bandwidth", "weighted_columns", "landmarks", "penalty", "n_local", "local_penalty", "share",
-                 "loss", "weight"]   # a file does not keep it
+                 "leaf_penalty", "leaf_share", "loss", "weight"]   # a file does not keep it
         records = self._model.records
         return pd.DataFrame(records, columns=[name for name in order if name in records[0]])
 

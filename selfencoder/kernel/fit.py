@@ -228,7 +228,7 @@ def fit_many(settings: FitSettings, table, weights, target, groups, n_landmarks:
         column_weights = landmark_weights(coordinates, Z[positions], weights[positions], labels, kernel, seed, codes)
     geometry, sums, rows, votes, records = fit_landmarks(
         coordinates, Z, weights, order, n_landmarks, kernel, target, settings.bandwidth, settings.alpha, column_weights,
-        int(settings.verbose), groups)
+        int(settings.verbose), groups, settings.relevance == "auto", seed)
     return landmark_result(coordinates, geometry, sums, rows, votes, records, column_weights, target)
 
 
