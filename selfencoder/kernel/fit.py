@@ -237,8 +237,8 @@ def fit_in_partitions(settings: FitSettings, table, weights, target, groups, n_l
     kernel = settings.one_kernel(labelled=target is not None)
     coordinates = settings.coordinates([kernel])
     *fitted, column_weights = fit_partitions(
-        coordinates, table, weights, target, n_landmarks, kernel, settings.bandwidth, settings.alpha, settings.relevance,
-        settings.seed, int(settings.verbose))
+        coordinates, table, weights, target, n_landmarks, kernel, settings.bandwidth, settings.alpha,
+        settings.relevance, settings.seed, int(settings.verbose))
     return landmark_result(coordinates, *fitted, column_weights, target)
 
 
@@ -297,8 +297,8 @@ class FittedModel:
     def kept_columns(self, purpose: str) -> list:
         "The training table, or one clear sentence"
         if self.columns is None:
-            raise ValueError(f"{purpose} needs the training table, which is part neither of a model file nor of a fit to "
-                             "partitions: fit anew, in memory.")
+            raise ValueError(f"{purpose} needs the training table, which is part neither of a model file nor of a fit "
+                             "to partitions: fit anew, in memory.")
         return self.columns
 
     def groups_of_rows(self, rows) -> np.ndarray | None:
