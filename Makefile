@@ -1,7 +1,7 @@
 # Needs Python 3.11 or newer, pip and make; everything else goes into .venv/.
 PYTHON ?= python3
 JOBS   ?= 2
-# Other Pythons for `make test`: newest, all, or none
+# Other Pythons for `make test`: newest, all, lowest (versions of packages only), or none
 VERSIONS ?=
 # Of the mutants that `make test-mutations` draws
 SEED ?= 0
@@ -31,13 +31,13 @@ compare: $(READY) ## compare the kernel self-encoder with its peers on 38 tables
 test: $(READY) ## run every check; VERSIONS=newest or VERSIONS=all adds test-versions
 	@$(PYTEST) .ci $(if $(VERSIONS),--versions $(VERSIONS))
 
-test-versions: $(READY) ## try the wheel on every Python that is found, each in a .venv-3.x/ of its own
+test-versions: $(READY) ## try the wheel on every Python that is found, and with the lowest versions of packages
 	@$(PYTEST) .ci/test_versions.py --versions all
 
-test-checks: $(READY) ## break one thing at a time in a copy and see `make test` notice it
+test-checks: $(READY) ## break one thing at a time in a copy and check that `make test` notices it
 	@$(PYTEST) .ci/breakages.py
 
-test-mutations: $(READY) ## change the library in 30 places, one at a time, and see the notebooks notice it: a quarter of an hour
+test-mutations: $(READY) ## change the library in 30 places, one at a time, and check that the notebooks notice: half an hour
 	@$(BIN)/python .ci/mutations.py --number 30 --seed $(SEED) --jobs $(JOBS)
 
 test-fuzz: $(READY) ## open two thousand forged and damaged model files
@@ -51,7 +51,7 @@ sync: $(READY) ## bring the modules, the saved notebooks and README.md in line w
 	@$(BIN)/nbdev_clean
 	@$(BIN)/python .ci/docs.py readme
 
-release: $(READY) ## build source archive and wheel in dist/ and check them; nothing is uploaded
+release: $(READY) ## build source archive and wheel in dist/, install and check them; nothing is uploaded
 	@$(PIP) install -c constraints.txt build twine
 	@$(BIN)/python .ci/release.py
 

@@ -18,8 +18,8 @@ LONGEST = ["wheel", "sklearn_checks", "clients", "determinism", "experiments", "
 
 def pytest_addoption(parser):
     parser.addoption("--pictures", help="save what the pages look like in this folder")
-    parser.addoption("--versions", choices=["newest", "all"],
-                     help="try other Pythons too: all that are found, or only the newest besides this one")
+    parser.addoption("--versions", choices=["newest", "all", "lowest"],
+                     help="try other Pythons, all or the newest besides this one, and the lowest versions of packages")
 
 
 def pytest_sessionstart():

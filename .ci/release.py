@@ -1,10 +1,12 @@
-"""Build a release and look at it: `python .ci/release.py [--out dist]`, with `pip install ".[release]"`.
+"""Build a release and check it: `python .ci/release.py [--out dist]`, with `pip install ".[release]"`.
 
 The source archive and the wheel are built from the files that git knows, the wheel from the source archive, as an index
 would have it. twine reads both; the archive must hold what building needs, and the wheel the data and the command. The
-version must have its section in CHANGELOG.md and be the same wherever it is said. Nothing is uploaded.
+wheel is installed twice, with the lowest versions that settings.ini allows and with the newest, and runs the code of
+README.md. The version must have its section in CHANGELOG.md and be the same wherever it is written. Nothing is uploaded.
 """
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +25,7 @@ IN_WHEEL = ["selfencoder/__init__.py", "selfencoder/_modidx.py", "selfencoder/da
 
 
 def said_otherwise(version: str) -> list:
-    "Where another version is written than in settings.ini; a version under way counts as its release"
+    "Where another version is written than in settings.ini; a development version counts as its release"
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     release = re.sub(r"\.?dev\d*$", "", version)
     found = [f"{name} has another version than settings.ini, {version}" for name, line in SAID_AGAIN.items()
@@ -40,6 +42,39 @@ def missing(archive: Path, wheel: Path) -> list:
     found = [f"{name} is not in {archive.name}" for name in IN_ARCHIVE if name not in sources]
     found += [f"{name} is not in {wheel.name}" for name in IN_WHEEL if name not in packed]
     return found + ([] if any("selfencoder.cli:main" in each for each in commands) else ["the wheel has no command"])
+
+
+def pins() -> dict:
+    "The lines of constraints.txt by the names of the packages"
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return {line.split("==")[0].lower(): line for line in lines if "==" in line}
+
+
+def lowest(settings) -> dict:
+    "The same with the lowest versions that settings.ini allows"
+    # torch stays: on Linux its older versions come with gigabytes of CUDA packages
+    bounds = dict(requirement.split(">=") for requirement in settings["requirements"].split())
+    return pins() | {name: f"{name}=={version}" for name, version in bounds.items() if name != "torch"}
+
+
+def readme_program(text: str) -> str:
+    "The Python blocks of README.md, one after the other"
+    return "\n".join(re.findall(r"^``` ?python\n(.*?)^```", text, re.M | re.S))
+
+
+def try_wheel(wheel: Path, versions: dict) -> str:
+    "Install the wheel in these versions and run README.md in another folder; what went wrong, if anything"
+    with TemporaryDirectory() as place:
+        python, constraints, program = (Path(place) / name for name in ("env/bin/python", "versions.txt", "readme.py"))
+        constraints.write_text("\n".join(versions.values()), encoding="utf-8")
+        program.write_text(readme_program((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": "", "MPLBACKEND": "agg"}
+        for command in ([sys.executable, "-m", "venv", Path(place) / "env"],
+                        [python, "-m", "pip", "-qq", "--disable-pip-version-check", "install", "-c", constraints, wheel],
+                        [python, program], [python.parent / "selfencoder", "info"]):
+            done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
+            if done.returncode: return "\n".join(done.stderr.splitlines()[-12:]) or f"{command} failed"
+    return ""
 
 
 def build(out: Path) -> tuple:
@@ -65,6 +100,9 @@ def main():
     files = build(out)
     if found := missing(*files): sys.exit("\n".join(found))
     subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], check=True)
+    for name, versions in {"lowest": lowest(settings["DEFAULT"]), "newest": {"torch": pins()["torch"]}}.items():
+        if wrong := try_wheel(files[1], versions): sys.exit(f"with the {name} versions README.md fails:\n{wrong}")
+        print(f"README.md runs from the wheel with the {name} versions")
     print(f"{', '.join(file.name for file in files)}: ready in {out}")
 
 

@@ -12,7 +12,7 @@ import pytest
 import docs
 from tools import BIN, LIBRARY, ROOT, build_wheel, complain, contents, files, install, probe, run
 
-WRITTEN_BY_HAND = {"__init__.py", "paper/__init__.py"}
+WRITTEN_BY_HAND = {"__init__.py", "network/__init__.py", "paper/__init__.py"}
 
 
 def processor_time() -> float:

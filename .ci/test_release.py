@@ -60,3 +60,13 @@ def test_release_looks_into_its_files(tmp_path):
     found = "\n".join(release.missing(tmp_path / "a.tar.gz", tmp_path / "a.whl"))
     assert "settings.ini is not in a.tar.gz" in found and "glass.csv.gz is not in a.whl" in found
     assert "the wheel has no command" in found and "README.md" not in found
+
+
+@pytest.mark.remedy("mend .ci/release.py")
+def test_lowest_versions_and_readme(settings):
+    "The lowest versions replace the pins, and README.md has code that can be run"
+    lowest = release.lowest(settings)
+    assert lowest["pandas"] == "pandas==2.2.2" and lowest["torch"] == release.pins()["torch"] != "torch==2.6"
+    program = release.readme_program((ROOT / "README.md").read_text(encoding="utf-8"))
+    compile(program, "README.md", "exec")
+    assert "import" in program and "```" not in program

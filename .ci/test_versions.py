@@ -1,7 +1,8 @@
-"""The wheel on other Pythons: every module imports, and the notebooks of networks and estimators run with it.
+"""The wheel on other Pythons and with the lowest versions of settings.ini: modules import, and notebooks run with it.
 
-`make test-versions` takes every Python that is found, `make test VERSIONS=newest` the newest besides its own.
-The packages stay in .venv-3.x/ until constraints.txt or settings.ini changes; the wheel is always new.
+`make test-versions` takes every Python that is found, `make test VERSIONS=newest` the newest besides its own; both also
+take the lowest versions, on their own Python. The packages stay in .venv-3.x/ and .venv-lowest/ until constraints.txt or
+settings.ini changes; the wheel is always new.
 """
 import os
 import shutil
@@ -13,12 +14,16 @@ from pathlib import Path
 import pytest
 from nbdev.config import get_config
 
+import release
 from tools import LIBRARY, PIP, ROOT, build_wheel, copied_tree, install, probe, run, run_notebook
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.remedy("`.venv-{version}/bin/python` is the Python that fails")]
 
-PATTERNS = ["*_network.ipynb", "*_neighbors.ipynb", "tests/oracle.ipynb", "tests/sklearn_checks.ipynb"]
-NOTEBOOKS = [path.relative_to(ROOT).as_posix() for pattern in PATTERNS for path in sorted((ROOT / "nbs").glob(pattern))]
+LOWEST = "lowest"
+PYTHONS = ["*/estimators.ipynb", "network/model.ipynb", "tests/oracle.ipynb", "tests/sklearn_checks.ipynb"]
+PACKAGES = ["kernel/*.ipynb", "network/*.ipynb"]
+# what running a notebook takes; the rest of the development requirements may want newer versions
+TOOLS = ["nbdev", "execnb", "fastcore", "ghapi", "fastgit", "ipykernel", "hypothesis", "psutil", "pyarrow", "dask[dataframe]"]
 ASK = """import sys, sysconfig
 print(*sys.version_info[:2], sys.version_info.releaselevel, sysconfig.get_config_var("Py_GIL_DISABLED") or 0)"""
 
@@ -38,15 +43,31 @@ def pythons() -> dict:
     return {version: found[version] for version in sorted(found) if version >= oldest}
 
 
+def notebooks(version: str) -> list:
+    patterns = PACKAGES if version == LOWEST else PYTHONS
+    return [path.relative_to(ROOT).as_posix() for pattern in patterns for path in sorted((ROOT / "nbs").glob(pattern))]
+
+
 def pytest_generate_tests(metafunc):
-    wanted = list(pythons())
+    wanted = {".".join(map(str, version)): python for version, python in pythons().items()}
     if metafunc.config.getoption("versions") == "newest":
-        wanted = [version for version in wanted if version != sys.version_info[:2]][-1:]
-    names = [".".join(map(str, version)) for version in wanted]
+        wanted.pop(".".join(map(str, sys.version_info[:2])), None)
+        wanted = dict(list(wanted.items())[-1:])
+    elif metafunc.config.getoption("versions") == LOWEST: wanted = {}
+    wanted[LOWEST] = sys.executable
     # One worker prepares an environment and makes all the checks in it.
-    values = [pytest.param(name, pythons()[version], marks=pytest.mark.xdist_group(name))
-              for name, version in zip(names, wanted)]
-    metafunc.parametrize("version, python", values, ids=names, scope="session")
+    names = [(version, name) for version in wanted for name in (
+        notebooks(version) if "name" in metafunc.fixturenames else [None])]
+    values = [pytest.param(version, wanted[version], *filter(None, [name]), marks=pytest.mark.xdist_group(version))
+              for version, name in names]
+    arguments = "version, python, name" if "name" in metafunc.fixturenames else "version, python"
+    metafunc.parametrize(arguments, values, ids=["-".join(filter(None, pair)) for pair in names], scope="session")
+
+
+def lowest_constraints(folder: Path) -> Path:
+    "A file with the lowest versions that settings.ini allows"
+    (folder / "lowest.txt").write_text("\n".join(release.lowest(get_config(path=ROOT)).values()), encoding="utf-8")
+    return folder / "lowest.txt"
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +85,8 @@ def installed(version, python, place):
     environment, wheel = ROOT / f".venv-{version}", next(place.parent.glob("*.whl"))
     stamp, inputs = environment / ".ready", [ROOT / "constraints.txt", ROOT / "settings.ini"]
     if not stamp.exists() or stamp.stat().st_mtime < max(path.stat().st_mtime for path in inputs):
-        install([f"{wheel}[dev]"], python, environment, place.parent)
+        if version == LOWEST: install([wheel, *TOOLS], python, environment, place.parent, lowest_constraints(place.parent))
+        else: install([f"{wheel}[dev]"], python, environment, place.parent)
         stamp.touch()
     own = environment / "bin/python"
     run([own, *PIP, "install", "--no-deps", "--force-reinstall", wheel], place.parent, PYTHONPATH="")
@@ -75,6 +97,5 @@ def test_imports(version, installed, place):
     probe(installed, place)
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebook(version, installed, name, place):
     run_notebook(place / name, place, installed.parent, PYTHONPATH="")

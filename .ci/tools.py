@@ -93,11 +93,11 @@ def build_wheel(tree: Path) -> Path:
     return next(tree.parent.glob("*.whl"))
 
 
-def install(what: list, python: Path, environment: Path, cwd: Path) -> Path:
-    "A new environment with what is wanted, in the versions of constraints.txt; returns its Python"
+def install(what: list, python: Path, environment: Path, cwd: Path, versions: Path = ROOT / "constraints.txt") -> Path:
+    "A new environment with what is wanted, in these versions; returns its Python"
     run([python, "-m", "venv", "--clear", environment], cwd, PYTHONPATH="")
     own = environment / "bin/python"
-    run([own, *PIP, "install", "--no-compile", "-c", ROOT / "constraints.txt", *what], cwd, PYTHONPATH="")
+    run([own, *PIP, "install", "--no-compile", "-c", versions, *what], cwd, PYTHONPATH="")
     return own
 
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LARGEST_UNPACKED', 'DELIMITERS', 'MISSING', 'BOOLEANS', 'ARROW_FILES', 'file_bytes', 'decoded', 'find_delimiter',
            'text_table', 'numbers_in', 'decimal_mark', 'typed_values', 'columns_in', 'columns_of', 'arrow_table',
-           'table_from_file', 'rows_from_file']
+           'table_from_file', 'rows_from_file', 'is_formula', 'without_formulas']
 
 # %% ../nbs/table_files.ipynb #125c0c79
 import csv
@@ -371,10 +371,14 @@ def table_from_file(
     encoding: str | None = None,    # of text that is not UTF-8
     delimiter: str | None = None,   # None: inferred
     decimal: str | None = None,     # "." or ","; None: inferred
+    id: str | None = None,          # the column that names the rows: it becomes the index
 ) -> pd.DataFrame:
     "A training table from a file, or one clear sentence"
     table, is_text = _content(path, encoding, delimiter)
-    return _training_columns(table, _mark(decimal, table, path), path) if is_text else table
+    if id is not None and id not in table: raise ValueError(f"{str(path)!r} has no column {id!r}, which --id names")
+    names = None if id is None else pd.Index(table.pop(id), name=id)   # in a CSV file as they are written: 007 is not 7
+    if is_text: table = _training_columns(table, _mark(decimal, table, path), path)
+    return table if names is None else table.set_axis(names)
 
 
 def rows_from_file(
@@ -383,6 +387,7 @@ def rows_from_file(
     encoding: str | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
+    id: str | None = None,          # the column that names the rows, if the file has it: it becomes the index
 ) -> pd.DataFrame:
     "The rows of a query: the columns of the training table, in their order and in their types"
     table, is_text = _content(path, encoding, delimiter)
@@ -390,6 +395,27 @@ def rows_from_file(
     if absent:
         some = ", ".join(absent[:5]) + f" and {len(absent) - 5} more" * (len(absent) > 5)
         raise ValueError(f"{str(path)!r} lacks the column{'s' * (len(absent) > 1)} {some}")
-    if not is_text: return table[list(holds_numbers)]
-    numbers = table[[name for name, numeric in holds_numbers.items() if numeric]]
-    return _like_training(table, holds_numbers, _mark(decimal, numbers, path), path)
+    rows = table[list(holds_numbers)]
+    if is_text:
+        numbers = table[[name for name, numeric in holds_numbers.items() if numeric]]
+        rows = _like_training(table, holds_numbers, _mark(decimal, numbers, path), path)
+    return rows.set_axis(pd.Index(table[id], name=id)) if id is not None and id in table else rows
+
+# %% ../nbs/table_files.ipynb #7985df3b
+def is_formula(value) -> bool:
+    "Whether a spreadsheet would take a text for a formula"
+    return isinstance(value, str) and value[:1] in tuple("=+-@\t\r") and np.isnan(numbers_in([value.strip()])).any()
+
+
+def without_formulas(table: pd.DataFrame) -> tuple[pd.DataFrame, list]:
+    "The table with an apostrophe before each text that begins like a formula, and these texts"
+    found = []
+
+    def safe(value):
+        if not is_formula(value): return value
+        found.append(value)
+        return f"'{value}"
+    table = table.rename(columns=safe)
+    for place, dtype in enumerate(table.dtypes):
+        if dtype.kind not in "biufc": table.isetitem(place, table.iloc[:, place].map(safe))
+    return table, found

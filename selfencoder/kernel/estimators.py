@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['OPTIONAL_ARRAYS', 'PARAMETERS', 'ATTRIBUTES', 'LABELLED_ATTRIBUTES', 'check_kernel_model', 'model_state',
            'model_from_state', 'with_column_missing', 'values_by_column', 'explained_share', 'KernelSelfEncoder',
-           'importances', 'target_votes', 'class_factors', 'KernelSelfEncoderClassifier', 'KernelSelfEncoderRegressor']
+           'importances', 'target_votes', 'classes_among', 'class_factors', 'KernelSelfEncoderClassifier',
+           'KernelSelfEncoderRegressor']
 
 # %% ../../nbs/kernel/estimators.ipynb #19a5d6b6
 from dataclasses import fields, replace
@@ -46,7 +47,8 @@ def check_kernel_model(header: dict, arrays: dict):
     schema = LandmarkSchema if "landmarks" in header["geometry"] else ExactSchema
     schema.check_header(header["geometry"])
     expected = {"geometry.Z": "f n c", "geometry.weights": "f n", "rows": "i n", "sample_weights": "f N"}
-    expected |= schema.arrays(header["geometry"]) | {name: line for name, line in OPTIONAL_ARRAYS.items() if name in rest}
+    expected |= {name: line for name, line in OPTIONAL_ARRAYS.items() if name in rest}
+    expected |= schema.arrays(header["geometry"])
     sizes, targets = {"c": width, "N": header["n_samples_fit"], "1": 1}, rest.pop("targets", None)
     if "classes" in header or targets is not None:
         expected |= {"constant": "f k", "judged.rows": "i j", "judged.votes": "f j k"}
@@ -135,7 +137,7 @@ def with_column_missing(table, j: int):
 
 
 def values_by_column(coordinates, *tables):
-    "Column by column, the values of each table of plain arrays: numbers (n, 1), bits of categories; NaN for missing values"
+    "Column by column, the values of tables of plain arrays: numbers (n, 1) or bits; NaN for missing values"
     for column, name, *each in zip(coordinates.columns_, coordinates.names(), *tables):
         if column.kind != "category": yield [values[:, None].astype(np.float64) for values in each]
         else: yield [np.where(pd.isna(values)[:, None], np.nan, column.bits(values, name)) for values in each]
@@ -283,6 +285,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
     # ---- what a fit leaves behind: one object, exchanged in one assignment
 
+    def __sklearn_is_fitted__(self): return "_model" in vars(self)
+
     @property
     def geometry_(self):
         "What was learned: answers for coordinates"
@@ -322,7 +326,7 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     def kernels_(self):
         "Every kernel and penalty that was tried, with its weight in the average"
         order = ["kernel", "bandwidth", "weighted_columns", "landmarks", "penalty", "n_local", "local_penalty", "share",
-                 "loss", "weight"]   # a file does not keep it
+                 "leaf_penalty", "leaf_share", "loss", "weight"]   # a file does not keep it
         records = self._model.records
         return pd.DataFrame(records, columns=[name for name in order if name in records[0]])
 
@@ -615,6 +619,15 @@ def target_votes(estimator, X) -> tuple[FittedTarget, np.ndarray]:
     with threads_for(estimator.n_jobs): return target, target.leave_one_out()
 
 
+def classes_among(columns: list, weights: np.ndarray) -> list:
+    "The classes of each target; one whose rows all have weight zero is none"
+    classes = [np.unique(labels[codes[weights > 0]]) for labels, codes in map(class_codes, columns)]
+    for labels in classes:
+        if len(labels) < 2:
+            raise ValueError(f"y has one class only ({labels.tolist()[0]!r}): a classifier needs at least two classes.")
+    return classes
+
+
 def class_factors(class_weight, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     "What `class_weight` multiplies the weight of each row by; rows of weight zero do not count"
     factors, counts = np.ones(len(y)), weights > 0
@@ -703,15 +716,11 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         weights, groups = check_weights(table, sample_weight), check_groups(table, groups)
         check_consistent_length(table, y)
         columns = target_columns(y)
-        # a class whose rows all have weight zero is no class
-        classes = [np.unique(labels[codes[weights > 0]]) for labels, codes in map(class_codes, columns)]
-        for labels in classes:
-            if len(labels) < 2:
-                raise ValueError(f"y has one class only ({labels.tolist()[0]!r}): "
-                                 "a classifier needs at least two classes.")
-        y = column_or_1d(np.asarray(y)) if len(columns) == 1 else np.stack([np.asarray(c, dtype=object) for c in columns], 1)
-        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
+        classes = classes_among(columns, weights)
+        if len(columns) == 1: y = column_or_1d(np.asarray(y))
+        else: y = np.stack([np.asarray(column, dtype=object) for column in columns], axis=1)
         self._model = self._fit_classes(table, weights, y, classes, groups)
+        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         return self
 
     def _fit_classes(self, table, weights, y, classes, groups):
@@ -731,7 +740,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
 
     def _refit(self, model):
         weights = model.weights if model.given_weights is None else model.given_weights
-        classes = [np.unique(column[weights > 0]) for column in (model.y.T if model.target.several else [model.y])]
+        classes = classes_among(model.y.T if model.target.several else [model.y], weights)
         weighted = replace(model, weights=weights * class_factors(self.class_weight, model.y, weights))
         return replace(weighted.refit(self._settings(), classes),
                        given_weights=None if self.class_weight is None else weights)
@@ -855,8 +864,8 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         check_consistent_length(table, y)
         if np.abs(y).max() > 1e150:
             raise ValueError("y holds values beyond 1e150, whose squares overflow: give it in a larger unit.")
-        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         self._model = fit_model(self._settings(), table, weights, y, groups=groups)
+        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         return self
 
     @property

@@ -20,15 +20,15 @@ from ..arithmetic import (FAR, column_space, float_precision, multiply_rows, sna
                                     varying_columns, weighted_median)
 from ..files import (COLUMN_KINDS, are_levels, check_arrays, check_column_names, check_fields,
                                check_increasing, list_of, require)
-from ..tables import (Categories, nth_column, as_days, as_floats, categorical_mask, column_kind, floats_of,
+from ..tables import (Categories, as_days, as_floats, categorical_mask, column_kind, floats_of, nth_column,
                                 read_query, read_table, remember_columns)
 
 # %% ../../nbs/network/coordinates.ipynb #1fa63756
 @dataclass
 class Numbers:
-    "How a column of numbers, moments or durations is encoded"
+    "How a column of numbers, timestamps or durations is encoded"
     median: float
-    has_holes: bool
+    has_holes: bool        # whether values were missing in training; model files call it so
     kind: str = "number"   # or "time" or "duration"; version 0.1 knew numbers only
 
     @classmethod
@@ -41,9 +41,8 @@ class Numbers:
 
     def encode(self, column, name):
         values = floats_of(column, name, self.kind)
-        holes = np.isnan(values)
-        filled = np.where(holes, self.median, values)
-        return np.stack([filled, holes][:1 + self.has_holes])
+        missing = np.isnan(values)
+        return np.stack([np.where(missing, self.median, values), missing][:1 + self.has_holes])
 
     def names(self, name):
         return [str(name), f"missingindicator_{name}"][:1 + self.has_holes]
@@ -79,19 +78,11 @@ class TableEncoding:
         return np.array([name for group in names for name in group], dtype=object)
 
     @property
-    def is_mark(self):
-        "For each column of E, whether it marks the holes of numbers"
-        return self._each(lambda column: [False, True][:1 + column.has_holes], lambda column: [False])
-
-    @property
-    def is_bit(self):
-        "For each column of E, whether it stands for a category"
-        return self._each(lambda column: [False] * (1 + column.has_holes), lambda column: [True])
-
-    def _each(self, of_numbers, of_categories):
-        kinds = [of_numbers(column) if isinstance(column, Numbers) else of_categories(column) * len(column.levels)
-                 for column in self.columns]
-        return np.array([kind for group in kinds for kind in group], dtype=bool)
+    def encoded_kinds(self):
+        "For each column of E: \"number\", \"missing\" (it marks missing values) or \"category\" (it is the bit of one)"
+        kinds = [["number", "missing"][:1 + column.has_holes] if isinstance(column, Numbers)
+                 else ["category"] * len(column.levels) for column in self.columns]
+        return np.array([kind for group in kinds for kind in group])
 
 # %% ../../nbs/network/coordinates.ipynb #4d0f746d
 @dataclass
@@ -185,9 +176,9 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     invariance : {"scale", "affine", None}, default="scale"
-        What must not matter: the unit and origin of each column; any invertible affine map of the encoded columns;
-        or nothing (the encoded table as it is). Under "scale" the sign of a column is that of its skewness; a column
-        without skewness (as far as third moments tell) keeps the sign it came with.
+        What must not change the result: the unit and origin of each column; any invertible affine map of the encoded
+        columns; or nothing (the encoded table as it is). Under "scale" the sign of a column is that of its skewness; a
+        column without skewness (as far as third moments tell) keeps its sign.
     categorical_features : "from_dtype", None, or array-like of booleans, names or indices, default="from_dtype"
         Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text,
         unless all of it is dates or durations, which are numbers.
@@ -245,33 +236,29 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         return self._place(self._encode(table))
 
     def encode(self, X):
-        "The encoded table E: numbers with holes filled and marked, a 0/1 column per category"
+        "The encoded table E: numbers with missing values filled and marked, a 0/1 column per category"
         check_is_fitted(self)
         return self._encode(read_query(X, self))
 
     def _learn(self, table):
-        "Learn all there is to learn from `table`; its encoded form"
+        "Learn the encoding and the map from `table`; its encoded form"
         if self.invariance not in ("scale", "affine", None):
             raise ValueError(f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None.")
         remember_columns(table, self)
         names = getattr(self, "feature_names_in_", None)
         self.encoding_ = TableEncoding.fit(table, names, self.categorical_features)
         E = self.encoding_.encode(table)
-        self.fit_map(E, float_precision(table))
-        return E[:, self.varying_]
-
-    def fit_map(self, E, precision=np.finfo(np.float64).eps):
-        "The second half of `fit`, when `encoding_` is known: learn the map from the whole of `encoding_.encode(table)`"
         self.varying_ = varying_columns(E)
         E = E[:, self.varying_]
         if self.invariance == "affine":
-            self.affine_ = affine_map(E, precision, self.random_state)
+            self.affine_ = affine_map(E, float_precision(table), self.random_state)
         elif self.invariance == "scale":
-            mark, bit = self.encoding_.is_mark[self.varying_], self.encoding_.is_bit[self.varying_]
-            self.affine_ = scale_map(E, marks=np.flatnonzero(mark | bit & sets_one_row_apart(E)))
+            kinds = self.encoding_.encoded_kinds[self.varying_]
+            unscaled = (kinds == "missing") | (kinds == "category") & sets_one_row_apart(E)
+            self.affine_ = scale_map(E, marks=np.flatnonzero(unscaled))
         else:
             self.affine_ = raw_map(E)
-        return self
+        return E
 
     def _encode(self, table):
         return self.encoding_.encode(table)[:, self.varying_]
@@ -323,7 +310,7 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         return np.array([f"z{k}" for k in range(self.affine_.matrix.shape[1])], dtype=object)
 
     def get_state(self):
-        "All that was learned: a dict for JSON, and a dict of arrays"
+        "What was learned: a dict for JSON, and a dict of arrays"
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         meta = {"invariance": self.invariance, "columns": [asdict(column) for column in self.encoding_.columns],
@@ -346,21 +333,21 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         return self
 
 # %% ../../nbs/network/coordinates.ipynb #68b8d27b
-def check_coordinates_of_network(said: dict, arrays: dict) -> int:
-    "Check what the coordinates of the paper's family say; how many coordinates a row has"
-    check_fields("coordinates", said, invariance={"scale", "affine", None}, columns=list_of(dict),
+def check_coordinates_of_network(header: dict, arrays: dict) -> int:
+    "Raise unless header and arrays are those of fitted coordinates; how many coordinates a row has"
+    check_fields("coordinates", header, invariance={"scale", "affine", None}, columns=list_of(dict),
                  feature_names_in=object)
     width = 0
-    for j, column in enumerate(said["columns"]):
+    for j, column in enumerate(header["columns"]):
         if "levels" in column:
             check_fields(f"column {j}", column, levels=are_levels)
             width += len(column["levels"])
         else:
             check_fields(f"column {j}", column, median=float, has_holes=bool, kind_or_none=COLUMN_KINDS)
             width += 1 + column["has_holes"]
-    check_column_names(said["feature_names_in"], len(said["columns"]))
+    check_column_names(header["feature_names_in"], len(header["columns"]))
     expected = {"varying": "i e", "unit": "f e", "shift": "f e", "factor": "f e"}
-    affine, sizes = {"matrix": "f e r", "back": "f r e"} if said["invariance"] == "affine" else {}, {}
+    affine, sizes = {"matrix": "f e r", "back": "f r e"} if header["invariance"] == "affine" else {}, {}
     check_arrays(arrays, expected | affine, sizes)
     check_increasing("coordinates.varying", arrays["varying"], width)
     require((arrays["unit"] > 0).all() and (arrays["factor"] != 0).all(), "coordinates have no unit")

@@ -23,7 +23,7 @@ from ..runtime import check_option, one_thread
 # %% ../../nbs/network/solvers.ipynb #98a4a946
 LOSSES = ("eq1", "cross_entropy", "bce_float32")
 BLOCK_BYTES = 2**20  # of logits at a time: large enough to amortise a call, small enough for the cache
-LOSS_EVERY = 10  # epochs of Adam between two looks at the loss
+LOSS_EVERY = 10  # epochs of Adam between two evaluations of the loss
 
 
 @dataclass
@@ -126,9 +126,9 @@ def _cross_entropy_rows(u, own, with_loss):
     return gradient, -log_p.gather(1, own)[:, 0] if with_loss else None
 
 
-def _exact_rows(U, loss, trusted, h, output, columns, exact):
-    "Do again, by the formula `exact`, the rows that are not trusted"
-    models, rows = (~trusted).nonzero(as_tuple=True)
+def _exact_rows(U, loss, accurate, h, output, columns, exact):
+    "Compute again, by the formula `exact`, the rows that are not accurate"
+    models, rows = (~accurate).nonzero(as_tuple=True)
     own = columns + rows if isinstance(columns, int) else columns[rows]
     U[models, rows], value = exact(torch.bmm(h, output)[models, rows], own[:, None], loss is not None)
     if loss is not None:
@@ -166,11 +166,12 @@ def _bce_softmax_block(U, own, columns, with_loss):
 # the loss and the output activation -> what makes the gradient of a block, and what does it for logits of any size
 _BLOCKS = {("eq1", "sigmoid"): (_sigmoid_block, None), ("eq1", "softmax"): (_softmax_block, _eq1_rows),
            ("cross_entropy", "softmax"): (_cross_entropy_block, _cross_entropy_rows),
-           ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None), ("bce_float32", "softmax"): (_bce_softmax_block, None)}
+           ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None),
+           ("bce_float32", "softmax"): (_bce_softmax_block, None)}
 
 # %% ../../nbs/network/solvers.ipynb #188f64cc
 def check_rows(network, Z):
-    "The rows of `Z` as a tensor that `network` can be trained on, or one clear sentence"
+    "The rows of `Z` as a tensor that `network` can be trained on; raises if they cannot be"
     Z = torch.as_tensor(Z, dtype=network.output.dtype, device=network.output.device)
     if Z.ndim != 2 or Z.shape[1] != network.n_features:
         raise ValueError(f"the network was built for rows of {network.n_features} features; "
@@ -190,7 +191,7 @@ def _multiple_of_16(n):
 
 # %% ../../nbs/network/solvers.ipynb #2411b8e3
 def check_stack(networks, Zs, loss, alpha):
-    "The rows of each network as a tensor, or one clear sentence why they can't be trained together"
+    "The rows of each network as a tensor; raises if they cannot be trained together"
     check_option("loss", loss, LOSSES)
     if not alpha >= 0:
         raise ValueError(f"alpha must be at least 0; got {alpha}.")
@@ -308,9 +309,9 @@ def loss_and_gradient(
     for m, r in row_blocks(stack, h.shape[1]):
         columns = r.start if rows is None else rows[r]
         U = _relative_logits(own[m, r], h[m, r], output[m]) if stack.exact else torch.bmm(h[m, r], output[m])
-        loss, trusted = stack.block(U, own[m, r], columns, with_loss)
-        if trusted is not None and not trusted.all():
-            _exact_rows(U, loss, trusted, h[m, r], output[m], columns, stack.exact)
+        loss, accurate = stack.block(U, own[m, r], columns, with_loss)
+        if accurate is not None and not accurate.all():
+            _exact_rows(U, loss, accurate, h[m, r], output[m], columns, stack.exact)
         torch.baddbmm(d_output[m], h[m, r].mT, U, beta=float(r.start > 0), out=d_output[m])
         if dh is not None:
             dh[m, :, r] = torch.bmm(output[m, :-1], U.mT)
@@ -424,7 +425,7 @@ def adam_many(
     block_bytes: int = BLOCK_BYTES,  # temporary memory
     random_state: int = 0,  # seed for the order of the rows in mini-batches
     verbose: int = 0,  # 1 for a progress bar
-    look_every: int = LOSS_EVERY,  # epochs between two looks at the loss
+    look_every: int = LOSS_EVERY,  # epochs between two evaluations of the loss
     callback=None,  # called as callback(epoch) at each look: the networks that still train hold their present weights
 ) -> list:  # of History
     "Train many self-encoders of one architecture in one batched computation"
@@ -499,7 +500,7 @@ def _lbfgs(stack, max_iter, tol, verbose, memory=10):
         slope = torch.dot(gradient, direction).item() / stack.n[0]
         step = 1.0 if pairs else min(1.0, math.sqrt(stack.n[0]) / max(direction.norm().item(), 1e-30))
         found = _line_search(stack, stack.theta[0].clone(), direction, value, slope, step)
-        if found is None:  # nothing lower can be told apart in this precision
+        if found is None:  # nothing lower in this precision
             history.converged = True
             break
         fall, s, y = value - found[1], direction.mul_(found[0]), stack.gradient[0] - gradient
@@ -543,7 +544,7 @@ def whiten(
     mean = Z.double().mean(0)
     centred = Z.double() - mean
     deviation = centred.square().mean(0).sqrt()
-    deviation = torch.where(deviation > 1e-7 * mean.abs(), deviation, math.inf)  # a constant column says nothing
+    deviation = torch.where(deviation > 1e-7 * mean.abs(), deviation, math.inf)  # a constant column is dropped
     centred = centred / deviation
     values, vectors = torch.linalg.eigh(centred.T @ centred / len(Z))
     kept = values > 1e-10 * values.max().clamp(min=1e-300)
@@ -569,7 +570,7 @@ def _newton_pass(X, Q, theta, outputs, rows):
 
 
 def _solve(hessian, ridge, gradient):
-    "The Newton steps of all the outputs and how much each promises to lower its objective"
+    "The Newton steps of all the outputs and how much each is expected to lower its objective"
     k, c = gradient.shape
     upper = torch.triu_indices(k, k)
     H = hessian.new_empty(c, k, k)
@@ -617,7 +618,7 @@ def newton(
     Z,  # the rows; row i belongs to output i
     *,
     max_iter: int = 50,  # steps
-    tol: float = 1e-6,  # an output is done when its next step promises to lower its objective by less
+    tol: float = 1e-6,  # an output is done when its next step is expected to lower its objective by less
     alpha: float = 0.05,  # ridge penalty
     metric: str = "covariance",  # of the penalty: the data's own, or "identity" for |w_i|^2 as in the other solvers
     block_bytes: int = BLOCK_BYTES,  # temporary memory

@@ -36,7 +36,7 @@ def choose_solver(
     hidden_layer_sizes,
     output_activation: str,
 ) -> str:
-    "The solver that `'auto'` stands for, or the one asked for if it can train this network"
+    "The solver that `'auto'` stands for, or the one named if it can train this network"
     linear = len(hidden_layer_sizes) == 0
     if solver == "newton" and not (linear and output_activation == "sigmoid"):
         raise ValueError("solver='newton' trains a sigmoid output without hidden layer: set "
@@ -56,11 +56,11 @@ DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 
 def solver_options(
     solver: str,  # one of SOLVERS
-    **asked,      # None: not asked for
+    **options,    # None: not passed
 ) -> dict:
-    "What the solver is called with: those of the options `asked` that it has, and its defaults here"
+    "The keyword arguments of the solver: those of `options` that it has, and its defaults here"
     takes = ("alpha", "max_iter", "tol", "verbose", *OPTIONS[solver])
-    return DEFAULTS.get(solver, {}) | {name: asked[name] for name in takes if asked.get(name) is not None}
+    return DEFAULTS.get(solver, {}) | {name: options[name] for name in takes if options.get(name) is not None}
 
 # %% ../../nbs/network/training.ipynb #744c57b5
 STARTS = {"random": start_random, "zero": start_zero, "neighbors": start_neighbors}
@@ -72,7 +72,7 @@ def start_network(
     init: str,                   # "auto" or one of STARTS
     generator: torch.Generator,
 ):
-    "Start `network` as `init` says; `'auto'` is zero, from where equal rows stay equal"
+    "Start `network` as `init` names; `'auto'` is zero, where equal rows have equal outputs"
     init = "zero" if init == "auto" else init
     STARTS[init](network, *([rows] if init == "neighbors" else []), generator=generator)
 
@@ -114,8 +114,8 @@ def check_memory(n_outputs: int, width: int, solver: str, itemsize: int = 4):
     if needed <= available: return
     or_else = "" if solver == "sampled" else ", or n_negatives to compare each row with a few others at a time"
     raise MemoryError(f"training {n_outputs:,} outputs over {width} coordinates with {solver} needs about "
-                      f"{needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free: set n_visible to train on a sample of "
-                      f"the rows{or_else}.")
+                      f"{needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free: set n_visible to train on a sample "
+                      f"of the rows{or_else}.")
 
 # %% ../../nbs/network/training.ipynb #31517c97
 @dataclass
@@ -157,7 +157,8 @@ def warn_if_failed(
     units = "set invariance='scale', or give the columns in units in which they are about 1"
     if raw and saturated >= MANY_SATURATED:
         warnings.warn(f"the outputs are saturated: {saturated:.0%} of the rows have a probability below 1e-12 of being "
-                      f"themselves, because the raw columns hold large numbers; {units}.", ConvergenceWarning, stacklevel=2)
+                      f"themselves, because the raw columns hold large numbers; {units}.", ConvergenceWarning,
+                      stacklevel=2)
     elif share < FEW_RECOGNISED and (history.converged or last >= first):   # else the solver has warned
         diverged = last > first and solver in ("adam", "sampled")
         advice = "give a smaller learning_rate_init or alpha" if diverged else units if raw else "give a smaller alpha"

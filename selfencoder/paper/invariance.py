@@ -6,8 +6,8 @@
 __all__ = ['TRANSFORMATIONS', 'MEASUREMENTS', 'as_table', 'numeric_columns', 'on_numbers', 'shift', 'scale', 'permute',
            'random_map', 'rotate', 'affine', 'duplicate', 'complement', 'encode_categories', 'recode', 'scores',
            'equal_neighbors', 'reorder', 'applicable', 'named_transformations', 'check_invariance', 'literal',
-           'separated', 'hull_vertices', 'read_result', 'configurations', 'promises', 'sample_table', 'exactness',
-           'hulls', 'price', 'measure_invariance']
+           'separated', 'hull_vertices', 'read_result', 'configurations', 'covered_transformations', 'sample_table',
+           'exactness', 'hulls', 'price', 'measure_invariance']
 
 # %% ../../nbs/paper/invariance.ipynb #1e6dd1a7
 import warnings
@@ -193,7 +193,7 @@ def applicable(table):
     "The names of the transformations that make sense for a table"
     numbers = table[numeric_columns(table)]
     left_out = set()
-    if numbers.isna().any(axis=None): left_out |= {"rotate", "affine"}   # a hole would spread to all columns
+    if numbers.isna().any(axis=None): left_out |= {"rotate", "affine"}   # a missing value would spread to all columns
     if numbers.shape[1] == 0: left_out |= {"shift", "scale", "rotate", "affine", "complement"}
     if numbers.shape[1] == table.shape[1] and not (table.nunique() == 2).any(): left_out.add("recode")
     return [name for name in TRANSFORMATIONS if name not in left_out]
@@ -212,7 +212,7 @@ def named_transformations(transformations, table):
 
 # %% ../../nbs/paper/invariance.ipynb #2d7157ca
 def _set_aside(n, n_queries, n_neighbors, random_state):
-    "The rows to train with, and those to ask about"
+    "The training rows, and the queries"
     n_train = n - min(n_queries, n // 3)
     if n_train <= n_neighbors:
         raise ValueError(f"{n} rows are too few to look for {n_neighbors} neighbours: a third of them become queries.")
@@ -294,7 +294,7 @@ def separated(
 def hull_vertices(
     X,  # (n, d)
 ):
-    "For each row, whether it is a corner of the convex hull: not a mixture of the other rows"
+    "For each row, whether it is a vertex of the convex hull: no convex combination of the other rows"
     coordinates = TableCoordinates("affine").fit(X)   # an affine map does not change the answer: it eases the search
     # not rounded, as transform would: a row on a face of the hull must stay there
     Z = (coordinates.encode(X) - coordinates.offset_) @ coordinates.map_
@@ -321,11 +321,11 @@ def configurations():
             for solver in ["adam", "lbfgs", "newton"] if solver != "newton" or (phi == "sigmoid" and not hidden)]
 
 
-def promises(
+def covered_transformations(
     invariance,     # "scale" or "affine"
     hidden=False,   # whether there are hidden layers
 ):
-    "The transformations that an invariance promises to ignore"
+    "The transformations that an invariance covers"
     kept = {name: name for name in ["shift", "scale", "reorder"]}
     if invariance == "affine":
         kept |= {f"affine 1e{e}": partial(affine, condition=10.0**e) for e in [3, 6]}
@@ -340,7 +340,7 @@ def sample_table(
     seed=0,
     categories=False, # keep categorical columns, rather than writing them as bits
 ):
-    "The columns of a dataset that vary, holes filled"
+    "The columns of a dataset that vary, missing values filled"
     X = load_dataset(name, as_frame=True).data
     if not categories:
         coordinates = TableCoordinates(invariance=None).fit(X)
@@ -351,11 +351,11 @@ def sample_table(
 
 # %% ../../nbs/paper/invariance.ipynb #e9b66718
 def exactness(name, n_rows=300, n_rows_hidden=150, seed=0):
-    "Every configuration and every promise, on at most so many rows of a dataset"
+    "Every configuration and every transformation it covers, on at most so many rows of a dataset"
     for parameters in configurations():
         most = n_rows_hidden if parameters["hidden_layer_sizes"] else n_rows
         table, frame = sample_table(name, most, seed), sample_table(name, most, seed, categories=True)
-        kept = promises(parameters["invariance"], parameters["hidden_layer_sizes"])
+        kept = covered_transformations(parameters["invariance"], parameters["hidden_layer_sizes"])
         recoding = {"recode": kept.pop("recode")} if "recode" in kept and "recode" in applicable(frame) else {}
         kept.pop("recode", None)
         for data, transformations in [(table, kept), (frame, recoding)]:
@@ -366,7 +366,7 @@ def exactness(name, n_rows=300, n_rows_hidden=150, seed=0):
 
 
 def hulls(name, n_rows=None, seed=0):
-    "The share of the rows of a dataset that are corners of the convex hull"
+    "The share of the rows of a dataset that are vertices of the convex hull"
     table = sample_table(name, n_rows, seed)
     corners = hull_vertices(table.to_numpy())
     yield {"dataset": name, "rows": len(table), "columns": table.shape[1], "corners": corners.mean()}
@@ -389,7 +389,7 @@ MEASUREMENTS = {"exactness": exactness, "hulls": hulls, "price": price}
 
 
 def _rows_of(measurement, dataset, seed):
-    "What one measurement says about one dataset"
+    "The rows of one measurement for one dataset"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "The least populated class")   # Ecoli has classes of two rows
@@ -402,9 +402,9 @@ def measure_invariance(
     seed: int = 0,
     jobs: int = 1,                        # datasets at a time
     folder="results/invariance",
-    command: str = "measure_invariance",  # what was typed, to be remembered
+    command: str = "measure_invariance",  # the command line, for the record
 ):
-    "Compute one of the results of this notebook and store it with how it was made"
+    "Compute one of the results of this notebook and store it with its settings and versions"
     options = {"datasets": datasets or dataset_names(), "seed": seed}
     tasks = (delayed(_rows_of)(measurement, dataset, seed) for dataset in options["datasets"])
     done = tqdm(Parallel(jobs, return_as="generator")(tasks), measurement, len(options["datasets"]))

@@ -1,0 +1,728 @@
+"use strict";
+// The table and what was computed about it are in the JSON above. All of it is shown as text, never as HTML.
+const data = JSON.parse(document.getElementById("data").textContent);
+const PAGE = 25;      // lines of a list at a time
+const MANY = 12;      // of more columns those with the largest shares come first
+const HUES = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442"];   // Okabe and Ito
+const GREY = "#8a929a";
+const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];              // cividis
+const n = data.ids.length, k = data.near.k, columns = data.columns, target = data.target;
+const isClasses = target?.kind === "classes", isPredicted = Boolean(target?.deciders);
+const shares = Int8Array.from(atob(data.near.shares), letter => letter.charCodeAt(0));        // percent
+const $ = id => document.getElementById(id);
+
+// ---- small tools --------------------------------------------------------------------------------------------------
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style") Object.assign(element.style, value);
+    else if (value !== false && value != null) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter(child => child != null && child !== false));
+  return element;
+}
+
+const td = (child, attributes = {}) => make("td", attributes, child);
+const tr = (...cells) => make("tr", {}, ...cells);
+const heading = (child, attributes = {}) => make("th", { scope: "col", ...attributes }, child);
+const rowHead = (child, attributes = {}) => make("th", { scope: "row", ...attributes }, child);
+const note = (...words) => make("p", { class: "soft" }, ...words);
+const button = (child, onclick, attributes = {}) => make("button", { type: "button", onclick, ...attributes }, child);
+const meter = share => make("span", { class: "meter", "aria-hidden": "true" },
+  make("i", { style: { width: `${100 * Math.min(share, 1)}%` } }));
+
+const grouped = number => number.toLocaleString("en");
+const signed = (value, text) => (value < 0 ? "\u2212" : "+") + text(Math.abs(value));
+const quoted = text => /[\s"=<>]/.test(text) ? `"${text}"` : text;
+// a name that may be broken after _ and other signs between words
+const breakable = name => name.split(/(?<=[_./-])/).flatMap((piece, i) => i ? [make("wbr"), piece] : [piece]);
+
+function percent(share) {
+  if (share > 0.995 && share < 1) return "over 99\u00a0%";
+  return share > 0 && share < 0.005 ? "under 1\u00a0%" : `${Math.round(100 * share)}\u00a0%`;
+}
+
+function textOf(value) {
+  if (value == null) return "\u2013";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number" || Number.isInteger(value)) return String(value);
+  return String(Number(value.toPrecision(4)));
+}
+
+function valueOf(column, i) {
+  if (!column.levels) return column.values[i];
+  return column.codes[i] < 0 ? null : column.levels[column.codes[i]];
+}
+
+const nameOf = i => data.id ? data.ids[i] : `row ${data.ids[i]}`;
+const given = i => isClasses ? target.classes[target.codes[i]] : target.values[i];
+const predicted = i => isClasses ? target.classes[target.likely[i][0]] : target.predicted[i];
+
+// ---- fields: what can be searched, sorted and coloured by ---------------------------------------------------------
+
+const kind = isClasses ? "text" : "number", levels = isClasses ? target.classes : null;
+const ofId = { key: "id", name: data.id || "row", kind: "text", value: i => data.ids[i] };
+const ofTarget = target && { key: "target", name: target.name, kind, levels, value: given, code: i => target.codes[i] };
+const ofPrediction = isPredicted && { key: "predicted", name: "prediction", kind, levels, value: predicted,
+  code: i => target.likely[i][0] };
+const ofDoubt = isPredicted && { key: "doubt", name: isClasses ? "doubt" : "error rank", kind: "number",
+  value: i => target.doubt[i], text: i => percent(target.doubt[i]) };
+const ofNovelty = { key: "novelty", name: "novelty", kind: "number", value: i => data.novelty[i],
+  text: i => data.novelty[i].toFixed(3) };
+const ofColumns = columns.map((column, c) => ({ key: `column ${c}`, name: column.name, kind: column.kind,
+  levels: column.levels, value: i => valueOf(column, i), code: i => column.codes[i] }));
+const computed = [ofTarget, ofPrediction, ofDoubt, ofNovelty].filter(Boolean);
+const fields = [ofId, ...computed, ...ofColumns];
+const fieldOf = key => fields.find(field => field.key === key);
+const shown = (field, i) => field.text ? field.text(i) : textOf(field.value(i));
+const sideOf = field => field.kind === "number" ? null : "text";
+
+// ---- search -------------------------------------------------------------------------------------------------------
+
+// the columns of the table come last and win where a name is there twice
+const byName = new Map([...computed, ofId, ...ofColumns].map(field => [field.name.toLowerCase(), field]));
+const haystack = Array.from({ length: n }, (_, i) => fields.map(field => shown(field, i)).join("\n").toLowerCase());
+const PART = /(?:"([^"]+)"|([^\s"=<>]+))(<=|>=|=|<|>)(?:"([^"]*)"|(\S+))|"([^"]+)"|(\S+)/g;
+const COMPARE = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b };
+
+function condition([whole, quotedName, bareName, sign, quotedValue, bareValue, phrase]) {
+  const field = sign && byName.get((quotedName ?? bareName).toLowerCase());
+  const word = (phrase ?? whole).toLowerCase();
+  if (!field) return i => haystack[i].includes(word);
+  const value = (quotedValue ?? bareValue).toLowerCase(), equal = text => text.toLowerCase() === value;
+  if (sign === "=") return i => equal(shown(field, i)) || equal(String(field.value(i)));
+  const limit = value.endsWith("%") ? parseFloat(value) / 100 : isNaN(value) ? value : Number(value);
+  return i => field.value(i) != null && COMPARE[sign](field.value(i), limit);
+}
+
+function search(query) {
+  const conditions = [...query.matchAll(PART)].map(condition);
+  return Array.from({ length: n }, (_, i) => i).filter(i => conditions.every(holds => holds(i)));
+}
+
+// ---- state --------------------------------------------------------------------------------------------------------
+
+const state = { row: 0, rows: search(""), visible: new Uint8Array(n).fill(1), list: "rows", sort: null, page: 0,
+  colour: null, layout: Object.keys(data.layouts)[0], zoom: 1, x: 0, y: 0, byShare: columns.length > MANY,
+  answer: null, cells: {}, error: "" };
+
+function find(query) {
+  state.rows = search(query);
+  state.visible.fill(0);
+  for (const i of state.rows) state.visible[i] = 1;
+  state.page = 0;
+  $("found").textContent = query.trim() ? `${grouped(state.rows.length)} of ${grouped(n)} rows` : "";
+  drawList();
+  draw();
+}
+
+function select(i, { scroll = false, remember = true } = {}) {
+  Object.assign(state, { row: i, cells: {}, error: "", answer: answerOf(i) });
+  if (remember) history.replaceState(null, "", `#id=${encodeURIComponent(data.ids[i])}`);
+  describe();
+  markList();
+  draw();
+  if (scroll && matchMedia("(max-width: 60rem)").matches) $("row-card").scrollIntoView();
+}
+
+function fromAddress() {
+  const id = new URLSearchParams(location.hash.slice(1)).get("id"), i = data.ids.indexOf(id);
+  select(Math.max(i, 0), { remember: false, scroll: i >= 0 });
+}
+
+// ---- the map ------------------------------------------------------------------------------------------------------
+
+const canvas = $("map"), pen = canvas.getContext("2d");
+const polygon = (...corners) => (path, x, y, r) => {
+  corners.forEach(([a, b], i) => i ? path.lineTo(x + a * r, y + b * r) : path.moveTo(x + a * r, y + b * r));
+  path.closePath();
+};
+const SHAPES = [   // of classes, so that colour is never alone
+  (path, x, y, r) => { path.moveTo(x + r, y); path.arc(x, y, r, 0, 7); },
+  polygon([-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]),
+  polygon([0, -1.2], [1.1, 0.8], [-1.1, 0.8]),
+  polygon([0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]),
+  polygon([0, 1.2], [1.1, -0.8], [-1.1, -0.8]),
+  polygon([-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2],
+    [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]),
+  polygon([1.1, 0], [0.55, 0.95], [-0.55, 0.95], [-1.1, 0], [-0.55, -0.95], [0.55, -0.95]),
+];
+for (const layout of Object.values(data.layouts)) {   // the room that it takes around its middle
+  const reach = values => Math.max(2 * Math.max(...values.map(value => Math.abs(value / 1e4 - 0.5))), 0.01);
+  [layout.wide, layout.high] = [reach(layout.x), reach(layout.y)];
+}
+
+function place() {
+  // from a layout's coordinates to pixels
+  const { width, height } = canvas.getBoundingClientRect(), layout = data.layouts[state.layout];
+  const scale = Math.min((width - 50) / layout.wide, (height - 50) / layout.high) * state.zoom;
+  const at = i => [width / 2 + (layout.x[i] / 1e4 - 0.5 + state.x) * scale,
+    height / 2 - (layout.y[i] / 1e4 - 0.5 + state.y) * scale];
+  return { width, height, scale, at };
+}
+
+function onRamp(share) {
+  const place = share * (RAMP.length - 1), i = Math.min(Math.floor(place), RAMP.length - 2);
+  const [a, b] = [RAMP[i], RAMP[i + 1]].map(hex => [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)));
+  return `rgb(${a.map((v, c) => Math.round(v + (b[c] - v) * (place - i)))})`;
+}
+
+// How rows are drawn: a list of groups { label, hue, shape, count }, and for each row the number of its group
+const groupsOf = field => field.levels ? groupsOfLevels(field) : groupsOfNumbers(field);
+
+function groupsOfLevels(field) {
+  const count = new Array(field.levels.length).fill(0);
+  for (let i = 0; i < n; i++) if (field.code(i) >= 0) count[field.code(i)]++;
+  let named = count.map((_, c) => c).filter(c => count[c]);
+  const many = named.length > HUES.length;
+  if (many) named = named.sort((a, b) => count[b] - count[a]).slice(0, HUES.length - 1).sort((a, b) => a - b);
+  const groups = named.map((c, g) => ({ label: textOf(field.levels[c]), hue: HUES[g], shape: g, count: count[c] }));
+  const rest = n - groups.reduce((sum, group) => sum + group.count, 0);
+  if (rest) groups.push({ label: many ? "all others" : "missing", hue: GREY, shape: 0, count: rest, rest: true });
+  const group = new Map(named.map((c, g) => [c, g]));
+  return { groups, of: i => group.get(field.code(i)) ?? groups.length - 1 };
+}
+
+function groupsOfNumbers(field) {
+  const STEPS = 24, isNumber = i => typeof field.value(i) === "number";
+  const values = Array.from({ length: n }, (_, i) => i).filter(isNumber).map(field.value).sort((a, b) => a - b);
+  const at = share => values[Math.round(share * (values.length - 1))] ?? 0, [low, high] = [at(0.02), at(0.98)];
+  const step = value => Math.round(Math.min(Math.max((value - low) / (high - low || 1), 0), 1) * (STEPS - 1));
+  const groups = Array.from({ length: STEPS }, (_, s) => ({ hue: onRamp(s / (STEPS - 1)), shape: 0 }));
+  groups.push({ label: "missing", hue: GREY, shape: 1, count: n - values.length, rest: true });
+  const ends = [low, high].map(field === ofDoubt ? percent : textOf);
+  return { groups, of: i => isNumber(i) ? step(field.value(i)) : STEPS, ends };
+}
+
+let painting = null;
+const radius = () => Math.max(2.4, Math.min(6, 90 / Math.sqrt(n))) * Math.min(state.zoom, 6) ** 0.35;
+
+function draw() {
+  if (!painting) return;
+  const ratio = window.devicePixelRatio || 1, { width, height, at } = place(), r = radius();
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  const paths = painting.groups.map(() => [new Path2D(), new Path2D()]);   // of rows not found, and found
+  for (let i = 0; i < n; i++) {
+    const [x, y] = at(i), g = painting.of(i);
+    if (x < -9 || x > width + 9 || y < -9 || y > height + 9) continue;
+    SHAPES[painting.groups[g].shape](paths[g][state.visible[i]], x, y, r);
+  }
+  pen.lineWidth = 0.8;
+  pen.strokeStyle = getComputedStyle(document.body).color;
+  for (const visible of [0, 1]) paths.forEach((both, g) => {
+    pen.fillStyle = painting.groups[g].hue;
+    pen.globalAlpha = visible ? 0.85 : 0.12;
+    pen.fill(both[visible]);
+    pen.globalAlpha = visible ? 0.5 : 0.1;
+    pen.stroke(both[visible]);
+  });
+  pen.globalAlpha = 1;
+  drawSelected(at, r);
+}
+
+function drawSelected(at, r) {
+  const [x, y] = at(state.row), { color, backgroundColor } = getComputedStyle(document.body);
+  const stroke = (width, colour, ...shape) => {
+    [pen.lineWidth, pen.strokeStyle] = [width, colour];
+    pen.beginPath();
+    if (shape.length === 3) pen.arc(...shape, 0, 7);
+    else { pen.moveTo(x, y); pen.lineTo(...shape); }
+    pen.stroke();
+  };
+  for (const { row } of state.answer.near) {
+    stroke(1.2, color, ...at(row));
+    stroke(1.5, color, ...at(row), r + 3);
+  }
+  stroke(6, backgroundColor, x, y, r + 5);
+  stroke(3, color, x, y, r + 5);
+}
+
+function rowAt(event) {
+  const box = canvas.getBoundingClientRect(), { at } = place();
+  const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+  let best = -1, least = (event.pointerType === "touch" ? 22 : 14) ** 2;
+  for (let i = 0; i < n; i++) {
+    if (!state.visible[i]) continue;
+    const [x, y] = at(i), square = (x - px) ** 2 + (y - py) ** 2;
+    if (square < least) [best, least] = [i, square];
+  }
+  return best;
+}
+
+function zoomBy(factor, event) {
+  if (!factor) {
+    Object.assign(state, { zoom: 1, x: 0, y: 0 });
+    return draw();
+  }
+  const box = canvas.getBoundingClientRect(), before = place().scale;
+  const middle = [box.left + box.width / 2, box.top + box.height / 2];
+  const [px, py] = event ? [event.clientX - middle[0], middle[1] - event.clientY] : [0, 0];
+  state.zoom = Math.min(Math.max(state.zoom * factor, 0.5), 60);
+  const after = place().scale;   // what is under the pointer stays there
+  state.x += px / after - px / before;
+  state.y += py / after - py / before;
+  draw();
+}
+
+function listenToPointers() {
+  const held = new Map();   // pointers that are down
+  let moved = 0;
+  const spread = () => {
+    const [a, b] = [...held.values()];
+    return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+  };
+  canvas.addEventListener("pointerdown", event => {
+    canvas.setPointerCapture(event.pointerId);
+    if (!held.size) moved = 0;
+    held.set(event.pointerId, event);
+  });
+  canvas.addEventListener("pointermove", event => {
+    const before = held.get(event.pointerId);
+    if (!before) return hover(event);
+    const [dx, dy] = [event.clientX - before.clientX, event.clientY - before.clientY];
+    const apart = held.size === 2 && spread();
+    held.set(event.pointerId, event);
+    moved += Math.abs(dx) + Math.abs(dy);
+    if (moved < 5) return;
+    const { scale } = place();
+    state.x += dx / scale / held.size;
+    state.y -= dy / scale / held.size;
+    if (apart) zoomBy(spread() / apart, event); else draw();
+  });
+  canvas.addEventListener("pointerup", event => {
+    const i = held.delete(event.pointerId) && moved < 5 ? rowAt(event) : -1;
+    if (i >= 0) select(i, { scroll: event.pointerType === "touch" });
+  });
+  canvas.addEventListener("pointercancel", event => held.delete(event.pointerId));
+  canvas.addEventListener("pointerleave", () => { $("tip").hidden = true; });
+  canvas.addEventListener("wheel", event => {
+    event.preventDefault();
+    zoomBy(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)), event);
+  }, { passive: false });
+}
+
+function listenToMapKeys() {
+  const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const ZOOMS = { "+": 1.5, "=": 1.5, "-": 1 / 1.5, 0: 0 };
+  canvas.addEventListener("keydown", event => {
+    if (event.key in ARROWS) step(...ARROWS[event.key]);
+    else if (event.key in ZOOMS) zoomBy(ZOOMS[event.key]);
+    else return;
+    event.preventDefault();
+  });
+  for (const each of $("zoom").children) each.addEventListener("click", () => zoomBy(Number(each.dataset.zoom)));
+}
+
+function step(dx, dy) {
+  // the nearest row in a direction; what lies aside counts twice
+  const { at } = place(), [x, y] = at(state.row);
+  let best = -1, least = Infinity;
+  for (let i = 0; i < n; i++) {
+    const [a, b] = at(i), ahead = (a - x) * dx + (b - y) * dy, aside = Math.abs((a - x) * dy) + Math.abs((b - y) * dx);
+    if (state.visible[i] && ahead > 0.5 && ahead + 2 * aside < least) [best, least] = [i, ahead + 2 * aside];
+  }
+  if (best >= 0) select(best);
+}
+
+function hover(event) {
+  const i = rowAt(event), tip = $("tip"), box = $("plane").getBoundingClientRect();
+  tip.hidden = i < 0;
+  if (i < 0) return;
+  const told = new Set([ofTarget, ofPrediction, fieldOf(state.colour)].filter(Boolean));
+  tip.replaceChildren(make("strong", {}, nameOf(i)),
+    ...[...told].map(field => make("div", {}, `${field.name}: ${shown(field, i)}`)));
+  const [left, top] = [event.clientX - box.left, event.clientY - box.top];
+  tip.style.left = `${Math.max(Math.min(left + 14, box.width - tip.offsetWidth - 4), 4)}px`;
+  tip.style.top = `${top + 20 + tip.offsetHeight > box.height ? top - tip.offsetHeight - 12 : top + 16}px`;
+}
+
+function markOf(group) {
+  const style = { width: "14px", height: "14px" };
+  const small = make("canvas", { width: 28, height: 28, style, "aria-hidden": "true" });
+  const ink = small.getContext("2d"), path = new Path2D();
+  SHAPES[group.shape](path, 14, 14, 10);
+  [ink.fillStyle, ink.strokeStyle, ink.lineWidth] = [group.hue, getComputedStyle(document.body).color, 1.6];
+  ink.fill(path);
+  ink.stroke(path);
+  return small;
+}
+
+function colourBy(key) {
+  const field = fieldOf(key), words = group => make("span", {}, `${group.label} (${grouped(group.count)})`);
+  const only = group => {
+    $("search").value = `${quoted(field.name)}=${quoted(group.label)}`;
+    find($("search").value);
+  };
+  state.colour = key;
+  painting = groupsOf(field);
+  const marks = painting.groups.filter(group => group.count).map(group => group.rest
+    ? make("span", { class: "buttons" }, markOf(group), words(group))
+    : button([markOf(group), words(group)], () => only(group), { title: "show these rows only" }));
+  const style = { background: `linear-gradient(90deg, ${RAMP})` }, [low, high] = painting.ends ?? [];
+  const scale = painting.ends ? [low, make("span", { class: "scale", style }), high] : [];
+  $("legend").replaceChildren(...scale, ...marks);
+  draw();
+}
+
+// ---- lists --------------------------------------------------------------------------------------------------------
+
+const isDoubtful = i => isClasses ? target.likely[i][0] !== target.codes[i]
+  : Math.abs(target.predicted[i] - target.values[i]) > target.within;
+const LISTS = {
+  rows: { title: "All rows", draw: drawRows, rows: () => state.rows,
+    note: "Click a heading to sort, a row to open it. Arrow keys move from row to row." },
+  doubtful: isPredicted && { title: isClasses ? "Doubtful labels" : "Large errors", draw: drawRows,
+    rows: () => state.rows.filter(isDoubtful), sort: ["doubt", true],
+    note: isClasses ? "Rows whose label differs from the prediction that the other rows make. Doubt is 1 minus the "
+      + "probability of the label in the table."
+      : `Rows farther than ${textOf(target.within)} from their prediction: the largest tenth of the errors.` },
+  duplicates: { title: "Near duplicates", draw: drawPairs,
+    note: "Pairs of rows with the smallest distances. At distance 0 all compared columns agree." },
+  unusual: { title: "Unusual rows", draw: drawRows, rows: () => state.rows, sort: ["novelty", true],
+    note: "Rows that the table explains least: those with the largest novelty." },
+  columns: { title: "Columns", draw: drawColumns, note: data.columns_note },
+};
+const sorting = () => state.sort ?? LISTS[state.list].sort ?? [];
+
+function inOrder(rows) {
+  const [key, down] = sorting(), field = fieldOf(key);
+  if (!field) return rows;
+  const order = (a, b) => typeof a === "number" && typeof b === "number" ? a - b
+    : String(a).localeCompare(String(b), "en", { numeric: true });
+  return [...rows].sort((i, j) => {
+    const [a, b] = [field.value(i), field.value(j)];
+    if (a == null || b == null) return (a == null) - (b == null) || i - j;   // missing values come last
+    return (down ? order(b, a) : order(a, b)) || i - j;
+  });
+}
+
+function drawTabs() {
+  const tab = key => button(LISTS[key].title, () => openList(key), { role: "tab", id: `tab-${key}`,
+    "aria-controls": "panel", "aria-selected": String(key === state.list), tabindex: key === state.list ? 0 : -1 });
+  $("tabs").replaceChildren(...Object.keys(LISTS).filter(key => LISTS[key]).map(tab));
+}
+
+function openList(key) {
+  Object.assign(state, { list: key, sort: null, page: 0 });
+  drawTabs();
+  drawList();
+}
+
+function listenToTabs() {
+  $("tabs").addEventListener("keydown", event => {
+    const all = [...$("tabs").children], by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    const { id } = all[(all.indexOf(event.target) + by + all.length) % all.length];
+    openList(id.slice("tab-".length));
+    $(id).focus();
+  });
+}
+
+function drawList() {
+  $("list-note").textContent = LISTS[state.list].note;
+  LISTS[state.list].draw(LISTS[state.list]);
+}
+
+function fillList(heads, items, line, attributes) {
+  const first = state.page * PAGE, body = make("tbody", attributes, items.slice(first, first + PAGE).map(line));
+  if (!items.length) body.append(tr(td("Nothing found.", { colspan: heads.length })));
+  $("list").replaceChildren(make("thead", {}, tr(...heads)), body);
+  const last = Math.ceil(items.length / PAGE) - 1, go = page => () => { state.page = page; drawList(); };
+  $("pages").replaceChildren(...(last < 1 ? [] : [
+    button("Previous", go(state.page - 1), { disabled: state.page === 0 }),
+    `${first + 1} to ${Math.min(first + PAGE, items.length)} of ${grouped(items.length)}`,
+    button("Next", go(state.page + 1), { disabled: state.page === last })]));
+}
+
+function drawRows(list) {
+  const [key, down] = sorting();
+  const heads = fields.map(field => heading(button(field.name, () => sortBy(field.key), { "data-key": field.key }),
+    { class: sideOf(field), "aria-sort": field.key === key ? (down ? "descending" : "ascending") : null }));
+  const line = i => make("tr", { "data-row": i, onclick: () => select(i, { scroll: true }) },
+    fields.map(field => td(shown(field, i), { class: sideOf(field), title: shown(field, i) })));
+  fillList(heads, inOrder(list.rows()), line, { onkeydown: moveInList });
+  markList();
+}
+
+function sortBy(key) {
+  const [now, down] = sorting();
+  Object.assign(state, { sort: [key, now === key && !down], page: 0 });
+  drawList();
+  $("list").querySelector(`[data-key="${key}"]`).focus();
+}
+
+function moveInList(event) {
+  const line = event.target.closest("tr");
+  const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling }[event.key];
+  if (!next) return;
+  event.preventDefault();
+  select(Number(next.dataset.row));
+  next.focus();
+}
+
+function markList() {
+  const lines = [...$("list").querySelectorAll("tr[data-row]")];
+  const here = lines.find(line => Number(line.dataset.row) === state.row);
+  for (const line of lines) {
+    line.setAttribute("aria-selected", String(line === here));
+    line.tabIndex = line === (here ?? lines[0]) ? 0 : -1;   // one of them can be reached by Tab
+  }
+}
+
+const linkTo = i => button(nameOf(i), () => select(i, { scroll: true }), { class: "link" });
+
+function drawPairs() {
+  const labels = target ? [heading(`${target.name} of the first`), heading("of the second")] : [];
+  const heads = [heading("row"), heading("and", { class: "text" }), heading("distance"), ...labels];
+  const line = ([a, b, distance]) => tr(td(linkTo(a)), td(linkTo(b), { class: "text" }),
+    td(distance ? distance.toFixed(3) : "0"), ...(target ? [td(textOf(given(a))), td(textOf(given(b)))] : []));
+  fillList(heads, data.pairs.filter(([a, b]) => state.visible[a] || state.visible[b]), line);
+}
+
+function drawColumns() {
+  const most = name => Math.max(...columns.map(column => column[name])) || 1;
+  const bar = (column, name) => td([meter(column[name] / most(name)), ` ${percent(column[name])}`]);
+  const paint = c => () => { $("colour").value = `column ${c}`; colourBy($("colour").value); };
+  const order = columns.map((_, c) => c).sort((a, b) =>
+    columns[b].importance - columns[a].importance || columns[b].share - columns[a].share);
+  const heads = [heading("column"), ...(data.learned ? [heading("learned importance")] : []),
+    heading("share of the distances to similar rows")];
+  const line = c => tr(td(button(columns[c].name, paint(c), { class: "link", title: "colour the map by this column" })),
+    data.learned && bar(columns[c], "importance"), bar(columns[c], "share"));
+  fillList(heads, order, line);
+}
+
+// ---- one row ------------------------------------------------------------------------------------------------------
+
+function answerOf(i) {
+  // in the shape in which the service answers
+  const d = columns.length, first = (all, r, of) => all[i * of + r];
+  const near = Array.from({ length: k }, (_, r) => ({ row: first(data.near.rows, r, k),
+    distance: first(data.near.distances, r, k), shares: shares.subarray((i * k + r) * d, (i * k + r + 1) * d) }));
+  if (!isPredicted) return { near, novelty: data.novelty[i] };
+  const m = target.deciders.k, deciders = Array.from({ length: m }, (_, r) => ({
+    row: first(target.deciders.rows, r, m), weight: first(target.deciders.weights, r, m) }));
+  const answer = { near, novelty: data.novelty[i], deciders, vote: target.votes[i] };
+  if (!isClasses) return { ...answer, predicted: target.predicted[i] };
+  return { ...answer, likely: target.likely[i].map((code, c) => ({ code, probability: target.probabilities[i][c] })) };
+}
+
+function describe() {
+  const i = state.row, at = Math.max(state.rows.indexOf(i), 0), count = state.rows.length;
+  const go = by => () => count && select(state.rows[(at + by + count) % count]);
+  const bar = make("div", { class: "bar" },
+    make("h2", { id: "row-title" }, data.id ? `${data.id} ${data.ids[i]}` : `Row ${data.ids[i]}`),
+    make("span", { class: "buttons no-print" },
+      button("\u2190", go(-1), { id: "previous", "aria-label": "Previous row" }),
+      button("\u2192", go(1), { id: "next", "aria-label": "Next row" }),
+      make("a", { href: `#id=${encodeURIComponent(data.ids[i])}` }, "link to this row")));
+  const answer = !target ? [] : !isPredicted ? [make("p", { class: "answer" }, `${target.name}: ${textOf(given(i))}`)]
+    : isClasses ? classPart(i) : numberPart(i);
+  $("row-card").replaceChildren(bar, ...answer, ...unusualPart(), ...nearPart(i), ...madePart());
+}
+
+const inTable = i => ["; in the table: ", make("strong", {}, textOf(given(i)))];
+
+function classPart(i) {
+  const { likely, before } = state.answer, [best] = likely, label = code => textOf(target.classes[code]);
+  const was = before && ` \u2013 was ${label(before.likely[0].code)} (${percent(before.likely[0].probability)})`;
+  const differs = best.code !== target.codes[i] && make("span", { class: "wrong" }, " \u2013 they differ");
+  return [
+    make("p", { class: "answer", id: "answer" }, `Predicted ${target.name}: `, make("strong", {}, label(best.code)),
+      ` (${percent(best.probability)})`, was ?? [...inTable(i), differs]),
+    make("div", { class: "likely" }, likely.map(({ code, probability }) =>
+      [make("span", {}, label(code)), meter(probability), make("span", {}, percent(probability))]).flat()),
+    note("The prediction is made by the other rows; this row\u2019s own label was not used.")];
+}
+
+function numberPart(i) {
+  const { predicted, before } = state.answer, { within } = target;
+  return [
+    make("p", { class: "answer", id: "answer" }, `Predicted ${target.name}: `, make("strong", {}, textOf(predicted)),
+      before ? ` \u2013 was ${textOf(before.predicted)}` : inTable(i)),
+    note(`Nine of ten rows lie within ${textOf(within)} of their prediction: here ${textOf(predicted - within)} to ${
+      textOf(predicted + within)}. The prediction is made by the other rows; this row\u2019s own value was not used.`)];
+}
+
+const nearestOf = Array.from({ length: n }, (_, i) => data.near.distances[i * k]);
+const shareBelow = (values, limit) => values.filter(value => value < limit).length / n;
+
+function unusualPart() {
+  // a changed row is none of the table, so its novelty can't be compared with theirs; its nearest distance can
+  const { novelty, near: [{ distance }], changed } = state.answer, nearer = shareBelow(nearestOf, distance);
+  const scale = changed ? "0 is like the table, 1 like nothing in it"
+    : `larger than that of ${percent(shareBelow(data.novelty, novelty))} of the rows`;
+  return [make("h3", {}, "How unusual is this row?"), make("p", { id: "unusual" }, meter(nearer),
+    ` Its most similar row is farther away than that of ${percent(nearer)} of the rows. `,
+    make("span", { class: "soft" }, `(novelty ${novelty.toFixed(3)}, ${scale})`))];
+}
+
+const cellNow = (c, i) => state.cells[c] !== undefined ? state.cells[c] : valueOf(columns[c], i);
+
+function nearCell(each, c, i, largest) {
+  const value = valueOf(columns[c], each.row), share = each.shares[c], part = Math.abs(share) / largest;
+  const hue = share >= 0 ? "230, 159, 0" : "86, 180, 233";
+  const side = columns[c].kind === "number" ? "" : "text", same = value === cellNow(c, i) ? "same" : "";
+  return td([textOf(value), Math.abs(share) >= 10 && make("small", {}, ` ${share}\u00a0%`)], { class: `${side} ${same}`,
+    title: `${textOf(value)}: ${share}\u00a0% of the distance`,
+    style: { background: share ? `rgba(${hue}, ${(0.45 * part).toFixed(3)})` : "" } });
+}
+
+function nearTable(i) {
+  const { near, changed } = state.answer, total = c => near.reduce((sum, each) => sum + Math.abs(each.shares[c]), 0);
+  const largest = Math.max(1, ...near.flatMap(each => [...each.shares].map(Math.abs)));
+  const order = columns.map((_, c) => c);
+  if (state.byShare) order.sort((a, b) => total(b) - total(a));
+  const heads = near.map(each => heading([linkTo(each.row), target && make("small", {}, textOf(given(each.row))),
+    make("small", { class: "soft" }, `distance ${each.distance.toFixed(2)}`)]));
+  const lines = order.map(c => tr(rowHead(breakable(columns[c].name), { title: columns[c].name }),
+    td(data.serve ? editor(c, i) : textOf(valueOf(columns[c], i)), { class: `mine ${sideOf(columns[c]) ?? ""}` }),
+    near.map(each => nearCell(each, c, i, largest))));
+  const rest = each => td(`${100 - each.shares.reduce((sum, share) => sum + share, 0)}\u00a0%`);
+  if (data.hidden) lines.push(tr(rowHead(`${data.hidden} other columns`), td("", { class: "mine" }), near.map(rest)));
+  return make("table", { id: "near", class: "near" }, make("thead", {}, tr(make("td"),
+    heading(changed ? "this row, changed" : "this row", { class: "mine" }), heads)), make("tbody", {}, lines));
+}
+
+function nearPart(i) {
+  const toggle = event => { state.byShare = event.target.checked; describe(); $("by-share").focus(); };
+  return [make("h3", {}, "Most similar rows"), ...whatIfPart(),
+    note("Orange cells make the two rows differ: the darker, the larger their share of the distance. Shares of ",
+      "10\u00a0% and more are written out.", data.serve && " Change a cell of this row to see what would follow."),
+    make("label", { class: "soft no-print" }, make("input", { type: "checkbox", id: "by-share", checked: state.byShare,
+      onchange: toggle }), " columns with the largest shares first"),
+    make("div", { class: "scroll" }, nearTable(i))];
+}
+
+function madePart() {
+  // base + rows + all others = vote; then the calibration: the probability or number that is shown above
+  const { deciders, vote, likely, predicted } = state.answer;
+  if (!deciders) return [];
+  const code = likely?.[0].code, label = isClasses ? textOf(target.classes[code]) : target.name;
+  const mean = isClasses ? target.mean[code] : target.mean, end = isClasses ? likely[0].probability : predicted;
+  const own = row => isClasses ? Number(target.codes[row] === code) : target.values[row];
+  const pushes = deciders.map(each => each.weight * (own(each.row) - mean));
+  const others = vote - mean - pushes.reduce((sum, push) => sum + push, 0), correction = end - vote;
+  const largest = Math.max(...[...pushes, others, correction].map(Math.abs), 1e-12);
+  const text = value => isClasses ? `${(100 * value).toFixed(1)}\u00a0%` : textOf(value);
+  const line = (who, label, push) => tr(rowHead(who), td(label), td(signed(push, text)), make("td",
+    { class: "push", "aria-hidden": "true" }, make("i", { class: push > 0 ? "up" : "down",
+      style: { width: `${50 * Math.abs(push) / largest}%` } })));
+  const whole = (who, value) => make("tr", { class: "sum" }, rowHead(who), td(""), td(text(value)), td(""));
+  const lines = [whole(isClasses ? `share of ${label} among all rows` : "mean of all rows", mean),
+    ...deciders.map((each, r) => line(linkTo(each.row), textOf(given(each.row)), pushes[r])),
+    line(`${n - 1 - deciders.length} other rows together`, "", others),
+    Math.abs(correction) > 1e-6 * Math.abs(end) && line(target.correction, "", correction),
+    whole(isClasses ? `probability of ${label}` : `predicted ${label}`, end)];
+  return [make("h3", {}, "What made the answer"),
+    note("Begin with what holds for all rows; each row moves it towards its own label, or away from it."),
+    make("div", { class: "scroll" }, make("table", { id: "made", class: "made" }, make("tbody", {}, lines)))];
+}
+
+// ---- what if: only where a service answers --------------------------------------------------------------------------
+
+function editor(c, i) {
+  const column = columns[c], now = cellNow(c, i);
+  const options = { "aria-label": `${column.name} of this row`, "data-column": c,
+    class: state.cells[c] !== undefined ? "changed" : null, onchange: event => change(c, event.target) };
+  if (!column.levels || column.levels.length > 200) return make("input", { ...options, value: now ?? "", step: "any",
+    type: column.kind === "number" ? "number" : "text", placeholder: "missing" });
+  const choice = (value, index) => make("option", { value: index, selected: value === now },
+    value == null ? "missing" : textOf(value));
+  return make("select", options, choice(null, -1), column.levels.map(choice));
+}
+
+function change(c, field) {
+  const column = columns[c], text = field.value === "" ? null : field.value;
+  const value = field.tagName === "SELECT" ? column.levels[field.value] ?? null
+    : text !== null && column.kind === "number" ? Number(text) : text;
+  if (value === valueOf(column, state.row)) delete state.cells[c]; else state.cells[c] = value;
+  ask(c);
+}
+
+async function answerFor(row, cells) {
+  const body = JSON.stringify({ row, cells }), headers = { "Content-Type": "application/json" };
+  const response = await fetch("what-if", { method: "POST", headers, body }).catch(() => null);
+  if (!response) throw new Error("The service does not answer: is it still running?");
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return { ...answer, changed: true };
+  throw new Error(typeof answer.detail === "string" ? answer.detail : "The service did not understand this value.");
+}
+
+async function ask(c) {
+  const { row } = state, changes = Object.entries(state.cells).map(([c, value]) => [columns[c].name, value]);
+  let answer = answerOf(row), error = "";
+  try {
+    if (changes.length) answer = await answerFor(row, Object.fromEntries(changes));
+  } catch (refusal) {
+    error = refusal.message;
+  }
+  if (row !== state.row) return;   // another row was opened meanwhile
+  Object.assign(state, { answer, error });
+  describe();
+  draw();
+  $("near").querySelector(`[data-column="${c}"]`)?.focus();
+}
+
+function whatIfPart() {
+  const changes = Object.entries(state.cells).map(([c, value]) =>
+    `${columns[c].name}: ${textOf(valueOf(columns[c], state.row))} \u2192 ${textOf(value)}`);
+  if (!changes.length) return [];
+  return [make("div", { id: "what-if", role: "status" }, make("strong", {}, "What if "), changes.join("; "), " ",
+    button("Undo", () => select(state.row), { id: "undo" }),
+    state.error && make("p", { class: "wrong" }, state.error))];
+}
+
+// ---- start ----------------------------------------------------------------------------------------------------------
+
+function listenToPage() {
+  $("search").addEventListener("input", event => find(event.target.value));
+  $("colour").addEventListener("change", event => colourBy(event.target.value));
+  $("layout").addEventListener("change", event => useLayout(event.target.value));
+  new ResizeObserver(draw).observe(canvas);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colourBy(state.colour));
+  window.addEventListener("hashchange", fromAddress);
+  document.addEventListener("keydown", event => {
+    const typing = /INPUT|SELECT/.test(event.target.tagName);
+    if (event.key === "/" && !typing) {
+      event.preventDefault();
+      $("search").focus();
+    } else if (event.key === "Escape" && event.target === $("search")) {
+      $("search").value = "";
+      find("");
+    }
+  });
+}
+
+function useLayout(key) {
+  state.layout = key;
+  $("layout-note").textContent = data.layouts[key].note;
+  zoomBy(0);
+}
+
+function start() {
+  for (const name of ["title", "summary", "method"]) $(name).textContent = data[name];
+  const example = ofColumns.find(field => field.kind === "number") ?? ofColumns[0];
+  $("hint").textContent = `Words, or conditions without spaces such as ${quoted(example.name)}${
+    example.kind === "number" ? ">" : "="}${quoted(shown(example, 0))}`;
+  const colours = [...computed, ...ofColumns.filter(field => field.levels || field.kind === "number")];
+  $("colour").append(...colours.map(field => make("option", { value: field.key }, field.name)));
+  const layouts = Object.entries(data.layouts);
+  $("layout").append(...layouts.map(([key, layout]) => make("option", { value: key }, layout.title)));
+  useLayout(state.layout);
+  fromAddress();
+  colourBy(colours[0].key);
+  drawTabs();
+  find("");
+  listenToPage();
+  listenToTabs();
+  listenToPointers();
+  listenToMapKeys();
+}
+
+start();
