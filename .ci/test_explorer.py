@@ -100,7 +100,7 @@ def test_map(page):
 def test_layout_and_colour(page):
     picture = lambda: page.locator("#map").evaluate("canvas => canvas.toDataURL()")
     seen = {picture()}
-    for name in ("age", "how unusual", "doubt", "purpose"):
+    for name in ("age", "novelty", "doubt", "purpose"):
         page.select_option("#colour", label=name)
         seen.add(picture())
     assert "all others" in page.text_content("#legend"), "purpose has more values than colours"
@@ -282,6 +282,8 @@ def test_what_if(served, explored):
     links = served.locator("#near thead .link").all_text_contents()
     assert links == [f"L{1000 + near['row']}" for near in expected["near"]]
     assert "duration_months: 42 → 60" in served.text_content("#what-if")
+    farther = np.mean(np.array(explored.record["near"]["distances"])[::6] < expected["near"][0]["distance"])
+    assert f"than that of {round(100 * farther)}\u00a0%" in served.text_content("#unusual")
     served.get_by_label("purpose of this row").select_option(label="missing")
     served.wait_for_function("() => document.getElementById('what-if').textContent.includes('purpose')")
     served.click("#undo")

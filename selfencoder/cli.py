@@ -530,7 +530,7 @@ def explain(args):
 # %% ../nbs/cli.ipynb #93c84c22
 @command(
     TABLE,
-    option("--id", metavar="COLUMN", help="the column that names the rows; it is not compared"),
+    ID,
     *LEARNING,
     option("--serve", action="store_true", help="show the page on this computer, where its cells can be changed"),
     option("--port", type=int, default=8000, metavar="N", help="with --serve (default: 8000)"),

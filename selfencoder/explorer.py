@@ -310,7 +310,7 @@ def _words(model, record, note) -> dict:
     if record["hidden"]: summary += " (those that count most; the others are compared, but not shown)"
     if hasattr(model, "loo_score_"):
         name, score = record["target"]["name"], model.loo_score_
-        right = f"right for {100 * score:.0f} % of the rows" if hasattr(model, "classes_") else f"with R² = {score:.2f}"
+        right = f"right for {100 * score:.0f} % of rows" if hasattr(model, "classes_") else f"with R² = {score:.2f}"
         summary += f"; {name} is predicted {right}, each row by the others"
     importance = ("Learned importance is how much a column counts when rows are compared; it was chosen by how well "
                   "the target is predicted. " if record["learned"] else "Every column counts the same. ")

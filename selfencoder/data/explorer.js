@@ -62,14 +62,6 @@ const predicted = i => isClasses ? target.classes[target.likely[i][0]] : target.
 
 // ---- fields: what can be searched, sorted and coloured by ---------------------------------------------------------
 
-function ranks(values) {
-  // the share of the rows that have less
-  const sorted = Float64Array.from(values).sort(), place = new Map();
-  sorted.forEach((value, i) => place.has(value) || place.set(value, i / Math.max(n - 1, 1)));
-  return values.map(value => place.get(value));
-}
-
-const unusual = ranks(data.novelty);
 const kind = isClasses ? "text" : "number", levels = isClasses ? target.classes : null;
 const ofId = { key: "id", name: data.id || "row", kind: "text", value: i => data.ids[i] };
 const ofTarget = target && { key: "target", name: target.name, kind, levels, value: given, code: i => target.codes[i] };
@@ -77,8 +69,8 @@ const ofPrediction = isPredicted && { key: "predicted", name: "prediction", kind
   code: i => target.likely[i][0] };
 const ofDoubt = isPredicted && { key: "doubt", name: isClasses ? "doubt" : "error rank", kind: "number",
   value: i => target.doubt[i], text: i => percent(target.doubt[i]) };
-const ofNovelty = { key: "unusual", name: "how unusual", kind: "number", value: i => unusual[i],
-  text: i => percent(unusual[i]) };
+const ofNovelty = { key: "novelty", name: "novelty", kind: "number", value: i => data.novelty[i],
+  text: i => data.novelty[i].toFixed(3) };
 const ofColumns = columns.map((column, c) => ({ key: `column ${c}`, name: column.name, kind: column.kind,
   levels: column.levels, value: i => valueOf(column, i), code: i => column.codes[i] }));
 const computed = [ofTarget, ofPrediction, ofDoubt, ofNovelty].filter(Boolean);
@@ -200,7 +192,7 @@ function groupsOfNumbers(field) {
   const step = value => Math.round(Math.min(Math.max((value - low) / (high - low || 1), 0), 1) * (STEPS - 1));
   const groups = Array.from({ length: STEPS }, (_, s) => ({ hue: onRamp(s / (STEPS - 1)), shape: 0 }));
   groups.push({ label: "missing", hue: GREY, shape: 1, count: n - values.length, rest: true });
-  const ends = [low, high].map(field.text ? percent : textOf);
+  const ends = [low, high].map(field === ofDoubt ? percent : textOf);
   return { groups, of: i => isNumber(i) ? step(field.value(i)) : STEPS, ends };
 }
 
@@ -391,8 +383,8 @@ const LISTS = {
       : `Rows farther than ${textOf(target.within)} from their prediction: the largest tenth of the errors.` },
   duplicates: { title: "Near duplicates", draw: drawPairs,
     note: "Pairs of rows with the smallest distances. At distance 0 all compared columns agree." },
-  unusual: { title: "Unusual rows", draw: drawRows, rows: () => state.rows, sort: ["unusual", true],
-    note: "Rows that the table explains least. How unusual: the share of the rows with a smaller novelty." },
+  unusual: { title: "Unusual rows", draw: drawRows, rows: () => state.rows, sort: ["novelty", true],
+    note: "Rows that the table explains least: those with the largest novelty." },
   columns: { title: "Columns", draw: drawColumns, note: data.columns_note },
 };
 const sorting = () => state.sort ?? LISTS[state.list].sort ?? [];
@@ -557,11 +549,17 @@ function numberPart(i) {
       textOf(predicted + within)}. The prediction is made by the other rows; this row\u2019s own value was not used.`)];
 }
 
+const nearestOf = Array.from({ length: n }, (_, i) => data.near.distances[i * k]);
+const shareBelow = (values, limit) => values.filter(value => value < limit).length / n;
+
 function unusualPart() {
-  const { novelty } = state.answer, less = data.novelty.filter(value => value < novelty).length / Math.max(n - 1, 1);
-  const words = `It is more unusual than ${less < 1 ? `${percent(less)} of the` : "all other"} rows.`;
-  return [make("h3", {}, "How unusual is this row?"), make("p", { id: "unusual" }, meter(less), ` ${words} `,
-    make("span", { class: "soft" }, `(novelty ${novelty.toFixed(3)}: 0 is like the table, 1 like nothing in it)`))];
+  // a changed row is none of the table, so its novelty can't be compared with theirs; its nearest distance can
+  const { novelty, near: [{ distance }], changed } = state.answer, nearer = shareBelow(nearestOf, distance);
+  const scale = changed ? "0 is like the table, 1 like nothing in it"
+    : `larger than that of ${percent(shareBelow(data.novelty, novelty))} of the rows`;
+  return [make("h3", {}, "How unusual is this row?"), make("p", { id: "unusual" }, meter(nearer),
+    ` Its most similar row is farther away than that of ${percent(nearer)} of the rows. `,
+    make("span", { class: "soft" }, `(novelty ${novelty.toFixed(3)}, ${scale})`))];
 }
 
 const cellNow = (c, i) => state.cells[c] !== undefined ? state.cells[c] : valueOf(columns[c], i);
