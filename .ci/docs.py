@@ -39,6 +39,12 @@ def notebooks(nbs: Path) -> list:
     return sorted(p.relative_to(nbs).as_posix() for p in nbs.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
 
 
+def files_beside(nbs: Path) -> list:
+    "Pictures and stand-alone pages that go to the site as they are; what the tests keep is not for readers"
+    found = [p.relative_to(nbs) for p in nbs.rglob("*.*") if p.is_file() and p.suffix not in (".ipynb", ".yml")]
+    return [p for p in found if not {"tests", ".ipynb_checkpoints"} & set(p.parts)]
+
+
 def sidebar(nbs: Path) -> list:
     "The sections of sidebar.yml as (title, notebooks), keeping only notebooks that exist"
     contents = yaml.safe_load((nbs / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]["contents"]
@@ -176,8 +182,7 @@ def readme(root: Path) -> dict:
     "README.md, and the pictures it shows, as {path from the root: bytes}"
     page = Page(process(root / "nbs/index.ipynb"), "index")
     body = re.sub(r"\[(`[^`]+`)\]\(https?:[^)]*\)", r"\1", page.markdown)   # links to names come and go with the names
-    body = re.sub(r"(\]\()(index_files/|static/)", r"\1nbs/\2", body)
-    body = re.sub(r"(\]\()(?!\w+:|#|nbs/)([\w/]+\.ipynb)", r"\1nbs/\2", body)
+    body = re.sub(r"(\]\()(?!\w+:|#)([\w/-]+\.(?:ipynb|png))", r"\1nbs/\2", body)
     table = lambda m: pypandoc.convert_text(m[1], "markdown", "html", ["--wrap=none"])
     body = re.sub(r"^```\{=html\}\n(.*?)\n```$", table, body, flags=re.S | re.M)   # GitHub shows markdown tables better
     head = f"# {page.meta['title']}\n\n{badges(get_config())}\n\n> {page.meta['description']}\n\n"
@@ -308,7 +313,7 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
     titled = lambda n: (pages[n], str(ready[n].meta.get("title", n)).replace("`", ""))
     menu = [(section, [titled(name) for name in listed]) for section, listed in sections]
     shutil.rmtree(out, ignore_errors=True)
-    for path in (nbs / "static").rglob("*.*"): write(out / path.relative_to(nbs), path.read_bytes())
+    for path in map(nbs.joinpath, files_beside(nbs)): write(out / path.relative_to(nbs), path.read_bytes())
     for name, page in ready.items():
         for image, data in page.images.items(): write(out / PurePosixPath(name).parent / image, data)
         rendered = render(page, pages[name], menu, pages, config.doc_host + config.doc_baseurl, config.git_url,

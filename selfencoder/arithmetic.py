@@ -59,8 +59,11 @@ def column_space(
     tol,  # smallest relative size of a direction that counts
 ):
     "`(U, T)` with `U = S @ T` an orthonormal basis of the column space of `S`"
-    Q, R, pivots = qr(S, mode="economic", pivoting=True)
-    rank = int((np.abs(np.diag(R)) > tol * np.sqrt(len(S))).sum())
+    rank = 0
+    if S.size:
+        Q, R, pivots = qr(S, mode="economic", pivoting=True)
+        rank = int((np.abs(np.diag(R)) > tol * np.sqrt(len(S))).sum())
+    if not rank: return np.zeros((len(S), 0)), np.zeros((S.shape[1], 0))   # older versions of scipy refuse empty arrays
     Q2, R2 = qr(R[:rank].T, mode="economic")
     T = np.empty((S.shape[1], rank))
     T[pivots] = Q2 @ solve_triangular(R2, np.eye(rank), trans="T")

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['MAX_CATEGORIES', 'MANY_LEVELS', 'as_table', 'read_table', 'read_query', 'remember_columns', 'adopt_columns',
-           'as_floats', 'column_kind', 'as_days', 'floats_of', 'nth_column', 'categorical_mask', 'Levels',
-           'as_in_training', 'Categories']
+           'as_floats', 'column_kind', 'as_days', 'floats_of', 'nth_column', 'categorical_mask', 'Levels', 'as_levels',
+           'Categories']
 
 # %% ../nbs/tables.ipynb #1de177a2
 import datetime
@@ -367,15 +367,13 @@ def _warn_of_levels(levels, n_rows, name):
     warnings.warn(f"Column {name!r} {reason}.", UserWarning, stacklevel=2)
 
 # %% ../nbs/tables.ipynb #704a78f5
-def as_in_training(values: pd.Series, training: pd.Series, name) -> pd.Series:
-    "A column of new rows in the types of the training column: numbers, or its levels"
-    if values.dtype == training.dtype != object: return values
-    if training.dtype.kind in "biuf": return pd.Series(as_floats(values, name, text=True), index=values.index)
-    if not _looks_categorical(training): return values
-    levels = _factorize(training, name)[1]
-    codes = Levels(levels, name).codes(values, check=False)
-    known = [levels[k] if k >= 0 else value for k, value in zip(codes, values)]
-    return pd.Series(known, index=values.index, dtype=object)
+def as_levels(values, levels: list, name) -> np.ndarray:
+    "The values of a column, each as the level that it means if there is one; None for a missing value"
+    column = pd.Series(values)
+    codes = Levels(levels, name).codes(column)
+    plain = [None if missing else levels[code] if code >= 0 else value
+             for value, code, missing in zip(column, codes, column.isna())]
+    return np.array([*plain, None], dtype=object)[:-1]
 
 # %% ../nbs/tables.ipynb #859ab064
 @dataclass

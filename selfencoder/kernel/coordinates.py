@@ -19,8 +19,8 @@ from ..arithmetic import (FAR, column_space, float_precision, multiply_rows, sna
                                     varying_columns, weighted_median)
 from ..files import (COLUMN_KINDS, are_levels, check_arrays, check_column_names, check_fields,
                                check_increasing, is_positive_or_zero, list_of, require)
-from ..tables import (Categories, Levels, as_floats, categorical_mask, column_kind, floats_of, read_query,
-                                read_table, remember_columns)
+from ..tables import (Categories, Levels, as_floats, as_levels, categorical_mask, column_kind, floats_of,
+                                read_query, read_table, remember_columns)
 
 # %% ../../nbs/kernel/coordinates.ipynb #3ca0f4ca
 def plain_level(value):
@@ -295,7 +295,7 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         return [(name, cells[:, j]) for j, name in enumerate(self.names())]
 
     def _read(self, table, weights=None):
-        "Numbers with missing values filled, and the bits of each category; with `weights`, learn medians and sizes first"
+        "Numbers with missing values filled, and bits of categories; with `weights`, learn medians and sizes first"
         numbers, bits = [], []
         for column, (name, values) in zip(self.columns_, self._columns_of(table)):
             if column.kind == "category":
@@ -311,13 +311,14 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 
     def plain_columns(self, table) -> list:
         "What a table says, column by column, as plain arrays: numbers and times as floats, categories as objects"
-        return [np.array([None if pd.isna(value) else value for value in values], dtype=object)
-                if column.kind == "category" else column.floats(values, name).astype(_float_type(values))
+        return [as_levels(values, column.levels, name) if column.kind == "category"
+                else column.floats(values, name).astype(_float_type(values))
                 for column, (name, values) in zip(self.columns_, self._columns_of(table))]
 
     def table_of(self, columns: list) -> pd.DataFrame:
         "A table that says what such plain arrays say"
-        frame = pd.DataFrame({j: column.values_of(values) for j, (column, values) in enumerate(zip(self.columns_, columns))})
+        pairs = zip(self.columns_, columns)
+        frame = pd.DataFrame({j: column.values_of(values) for j, (column, values) in enumerate(pairs)})
         return frame.set_axis(self.feature_names_in_, axis=1) if hasattr(self, "feature_names_in_") else frame
 
     def _categories(self): return [column for column in self.columns_ if column.kind == "category"]
@@ -419,8 +420,8 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 # %% ../../nbs/kernel/coordinates.ipynb #8f341a49
 def check_coordinates_of_kernel(fields: dict, arrays: dict) -> int:
     "Check what the coordinates of the kernel family say; how many coordinates a row has"
-    check_fields("coordinates", fields, invariance=set(NUMBER_COORDINATES), columns=list_of(dict), feature_names_in=object,
-                 kinds=list_of(str))
+    check_fields("coordinates", fields, invariance=set(NUMBER_COORDINATES), columns=list_of(dict), kinds=list_of(str),
+                 feature_names_in=object)
     columns, invariance = fields["columns"], fields["invariance"]
     for j, column in enumerate(columns):
         check_fields(f"column {j}", column, kind=COLUMN_KINDS | {"order", "category"}, levels=are_levels, median=float,
