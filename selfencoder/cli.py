@@ -8,9 +8,9 @@ __all__ = ['COMMANDS', 'DESCRIPTION', 'SECONDS_UNTIL_PROGRESS', 'READING', 'LEAR
            'main', 'info', 'reading', 'check_names', 'writing_to', 'check_out', 'write_text', 'write_csv',
            'training_table', 'target_is_classes', 'about_the_table', 'estimators', 'known_target', 'fitted',
            'is_model_file', 'open_model', 'check_k', 'fit_and_read_queries', 'open_and_read_queries', 'row_names',
-           'training_target', 'fit', 'predict', 'neighbors', 'explain', 'explore', 'choose_budget', 'show_tables',
-           'show_differences', 'running', 'show_details', 'run_first_look', 'reproduce', 'compare', 'bench',
-           'invariance']
+           'training_target', 'fit', 'predict', 'neighbors', 'explain', 'explore', 'duplicates', 'choose_budget',
+           'show_tables', 'show_differences', 'running', 'show_details', 'run_first_look', 'reproduce', 'compare',
+           'bench', 'invariance']
 
 # %% ../nbs/cli.ipynb #179d0a70
 import argparse
@@ -562,6 +562,39 @@ def explore(args):
     if not args.serve: return write_text(args.out, shown.page())
     note(f"http://127.0.0.1:{args.port} shows the page to this computer; Ctrl-C ends it")
     shown.serve(args.port)
+
+# %% ../nbs/cli.ipynb #7303c044
+@command(
+    TABLE,
+    option("query", nargs="?", metavar="OTHER", help="a second table with the same columns: its rows are linked to those of TABLE"),
+    option("--threshold", type=float, default=0.8, metavar="S", help="the least similarity, from 0 to 1 (default: 0.8)"),
+    ID,
+    option("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"),
+    WRITING, SPREADSHEET, *READING)
+def duplicates(args):
+    """find rows that are nearly equal, in one table or between two
+
+    Writes one line for each pair, the most similar first: their numbers, counted from 0 in the order of the files,
+    or their ids, and their similarity, which is 1 for rows that are equal in every column.
+
+    examples:
+
+        selfencoder duplicates customers.csv --id customer -o pairs.csv
+        selfencoder duplicates customers.csv leads.csv --threshold 0.7 --ignore notes
+    """
+    from selfencoder import KernelSelfEncoder
+    from selfencoder.reasons import near_duplicates
+    from selfencoder.table_files import columns_of, rows_from_file
+    if not 0 < args.threshold <= 1: raise ValueError(f"--threshold must be above 0 and at most 1; got {args.threshold}")
+    check_out(args.out, args.table, *([args.query] if args.query else []))
+    args.target, args.classes, args.numbers, args.seed = None, False, False, 0
+    table, _ = training_table(args)
+    with about_the_table(), working(f"comparing {len(table):,} rows"):
+        model = KernelSelfEncoder().fit(table)
+        other = rows_from_file(args.query, columns_of(model), **reading(args)) if args.query else None
+        found = near_duplicates(model, args.threshold, other)
+    note(f"{len(found):,} pairs with a similarity of {args.threshold} or more")
+    write_csv(found, args)
 
 # %% ../nbs/cli.ipynb #818a6c86
 def choose_budget(args):
