@@ -39,6 +39,12 @@ def notebooks(nbs: Path) -> list:
     return sorted(p.relative_to(nbs).as_posix() for p in nbs.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
 
 
+def files_beside(nbs: Path) -> list:
+    "Pictures and stand-alone pages that go to the site as they are; what the tests keep is not for readers"
+    found = [p.relative_to(nbs) for p in nbs.rglob("*.*") if p.is_file() and p.suffix not in (".ipynb", ".yml")]
+    return [p for p in found if not {"tests", ".ipynb_checkpoints"} & set(p.parts)]
+
+
 def sidebar(nbs: Path) -> list:
     "The sections of sidebar.yml as (title, notebooks), keeping only notebooks that exist"
     contents = yaml.safe_load((nbs / "sidebar.yml").read_text(encoding="utf-8"))["website"]["sidebar"]["contents"]
@@ -48,10 +54,10 @@ def sidebar(nbs: Path) -> list:
 
 
 def misplaced(nbs: Path) -> list:
-    "Notebooks that are not named exactly once: in the sidebar, or, for those in tests/, by the page that lists them"
-    named = [name for _, names in sidebar(nbs) for name in names]
-    if TESTS in named: named += re.findall(r"\]\((tests/\w+\.ipynb)\)", (nbs / TESTS).read_text(encoding="utf-8"))
-    return [f"{name} is named {named.count(name)} times" for name in notebooks(nbs) if named.count(name) != 1]
+    "Notebooks that are not listed exactly once: in the sidebar, or, for those in tests/, on the page about the tests"
+    listed = [name for _, names in sidebar(nbs) for name in names]
+    if TESTS in listed: listed += re.findall(r"\]\((tests/\w+\.ipynb)\)", (nbs / TESTS).read_text(encoding="utf-8"))
+    return [f"{name} is listed {listed.count(name)} times" for name in notebooks(nbs) if listed.count(name) != 1]
 
 
 # ---- one notebook: nbdev's processing, then markdown ----------------------------------------------------------
@@ -176,8 +182,7 @@ def readme(root: Path) -> dict:
     "README.md, and the pictures it shows, as {path from the root: bytes}"
     page = Page(process(root / "nbs/index.ipynb"), "index")
     body = re.sub(r"\[(`[^`]+`)\]\(https?:[^)]*\)", r"\1", page.markdown)   # links to names come and go with the names
-    body = re.sub(r"(\]\()(index_files/|static/)", r"\1nbs/\2", body)
-    body = re.sub(r"(\]\()(?!\w+:|#|nbs/)([\w/]+\.ipynb)", r"\1nbs/\2", body)
+    body = re.sub(r"(\]\()(?!\w+:|#)([\w/-]+\.(?:ipynb|png))", r"\1nbs/\2", body)
     table = lambda m: pypandoc.convert_text(m[1], "markdown", "html", ["--wrap=none"])
     body = re.sub(r"^```\{=html\}\n(.*?)\n```$", table, body, flags=re.S | re.M)   # GitHub shows markdown tables better
     head = f"# {page.meta['title']}\n\n{badges(get_config())}\n\n> {page.meta['description']}\n\n"
@@ -212,6 +217,7 @@ def render(page: Page, address: str, menu: list, pages: dict, host: str, reposit
     plain = lambda words: str(words).replace("`", "")   # a title and a promise are text, not markdown
     meta = {k: plain(page.meta[k]) for k in ("title", "description") if k in page.meta}
     args = [f"--template={ASSETS / 'page.html'}", "--mathml", "--toc", "--toc-depth=3"]
+    args += ["--columns=1000"]   # the browser, not the length of a line, decides how wide a column is
     args += [f"--variable={k}={v}" for k, v in variables.items()] + [f"--metadata={k}={v}" for k, v in meta.items()]
     args += [f"--metadata=pagetitle={meta.get('title', address)}"]
     # not smart: a value in curly quotes would be no Python
@@ -304,17 +310,17 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
         cells = dict(zip(names, pool.map(process, [nbs / name for name in names])))
     ready = {name: Page(cells[name], PurePosixPath(name).stem) for name in names}
     pages = {name: PurePosixPath(name).with_suffix(".html").as_posix() for name in names}
-    menu = [(s, [(pages[n], str(ready[n].meta.get("title", n))) for n in listed]) for s, listed in sections]
+    titled = lambda n: (pages[n], str(ready[n].meta.get("title", n)).replace("`", ""))
+    menu = [(section, [titled(name) for name in listed]) for section, listed in sections]
     shutil.rmtree(out, ignore_errors=True)
-    for path in (nbs / "static").rglob("*.*"): write(out / path.relative_to(nbs), path.read_bytes())
+    for path in map(nbs.joinpath, files_beside(nbs)): write(out / path.relative_to(nbs), path.read_bytes())
     for name, page in ready.items():
         for image, data in page.images.items(): write(out / PurePosixPath(name).parent / image, data)
         rendered = render(page, pages[name], menu, pages, config.doc_host + config.doc_baseurl, config.git_url,
                           f"{config.git_url}/blob/{config.branch}/{config.nbs_path.name}/{name}")
         write(out / pages[name], rendered.encode())
     for asset in ("site.css", "site.js"): write(out / asset, (ASSETS / asset).read_bytes())
-    listed = {address for _, entries in menu for address, _ in entries}
-    rest = [(pages[name], str(page.meta.get("title", name))) for name, page in ready.items() if pages[name] not in listed]
+    rest = [titled(name) for name in names if not any(name in listed for _, listed in sections)]
     write(out / "search.js", search_index(out, [*menu, ("", rest)]).encode())
     return list(pages.values())
 

@@ -8,9 +8,9 @@ __all__ = ['COMMANDS', 'DESCRIPTION', 'SECONDS_UNTIL_PROGRESS', 'READING', 'LEAR
            'main', 'info', 'reading', 'check_names', 'writing_to', 'check_out', 'write_text', 'write_csv',
            'training_table', 'target_is_classes', 'about_the_table', 'estimators', 'known_target', 'fitted',
            'is_model_file', 'open_model', 'check_k', 'fit_and_read_queries', 'open_and_read_queries', 'row_names',
-           'training_target', 'fit', 'predict', 'neighbors', 'explain', 'choose_budget', 'show_tables',
-           'show_differences', 'running', 'show_details', 'run_first_look', 'reproduce', 'compare', 'bench',
-           'invariance']
+           'training_target', 'fit', 'predict', 'neighbors', 'explain', 'explore', 'duplicates', 'choose_budget',
+           'show_tables', 'show_differences', 'running', 'show_details', 'run_first_look', 'reproduce', 'compare',
+           'bench', 'invariance']
 
 # %% ../nbs/cli.ipynb #179d0a70
 import argparse
@@ -63,7 +63,8 @@ DESCRIPTION = """Nearest neighbours for tables, learned without labels and witho
     selfencoder fit customers.csv --target churned --ignore id -o model.safetensors
     selfencoder predict model.safetensors new.csv
     selfencoder neighbors model.safetensors new.csv -k 3
-    selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html"""
+    selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html
+    selfencoder explore customers.csv --target churned --id id -o look.html"""
 
 
 def make_parser() -> Parser:
@@ -526,6 +527,75 @@ def explain(args):
         page = explanation_page(model, table, target, queries, args.k)
     write_text(args.out, page)
 
+# %% ../nbs/cli.ipynb #93c84c22
+@command(
+    TABLE,
+    ID,
+    *LEARNING,
+    option("--serve", action="store_true", help="show the page on this computer, where its cells can be changed"),
+    option("--port", type=int, default=8000, metavar="N", help="with --serve (default: 8000)"),
+    WRITING, *READING)
+def explore(args):
+    """look at a table: one page with a map of its rows, lists, and reasons for each row
+
+    The page is one HTML file that needs no network. It holds the table, so keep it as private.
+    Of more than 5,000 rows it shows a sample. Rows without a target are left out.
+
+    examples:
+
+        selfencoder explore customers.csv --target churned --id customer -o customers.html
+        selfencoder explore customers.csv --target churned --id customer --serve
+    """
+    from selfencoder.explorer import explore as explored, sample_note, sample_rows
+    if args.serve and args.out != "-": raise ValueError("--serve writes no file: leave out either --serve or -o")
+    check_out(args.out, args.table)
+    table, target = training_table(args)
+    if target is not None and target.isna().any() and target.notna().any():
+        note(f"rows without {args.target!r} are left out: {int(target.isna().sum()):,} of {len(target):,}")
+        table, target = table[target.notna().to_numpy()], target.dropna()
+    about, rows = sample_note(len(table)), sample_rows(len(table))
+    table, target = table.iloc[rows], None if target is None else target.iloc[rows]
+    model = fitted(table, target, args)
+    if target is not None and hasattr(model, "classes_"): target = target.astype(model.classes_.dtype)
+    title = "Table" if args.table == "-" else os.path.basename(args.table)
+    with about_the_table(): shown = explored(model, table, target, title=title, note=about)
+    if not args.serve: return write_text(args.out, shown.page())
+    note(f"http://127.0.0.1:{args.port} shows the page to this computer; Ctrl-C ends it")
+    shown.serve(args.port)
+
+# %% ../nbs/cli.ipynb #7303c044
+@command(
+    TABLE,
+    option("query", nargs="?", metavar="OTHER", help="a second table with the same columns: its rows are linked to those of TABLE"),
+    option("--threshold", type=float, default=0.8, metavar="S", help="the least similarity, from 0 to 1 (default: 0.8)"),
+    ID,
+    option("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"),
+    WRITING, SPREADSHEET, *READING)
+def duplicates(args):
+    """find rows that are nearly equal, in one table or between two
+
+    Writes one line for each pair, the most similar first: their numbers, counted from 0 in the order of the files,
+    or their ids, and their similarity, which is 1 for rows that are equal in every column.
+
+    examples:
+
+        selfencoder duplicates customers.csv --id customer -o pairs.csv
+        selfencoder duplicates customers.csv leads.csv --threshold 0.7 --ignore notes
+    """
+    from selfencoder import KernelSelfEncoder
+    from selfencoder.reasons import near_duplicates
+    from selfencoder.table_files import columns_of, rows_from_file
+    if not 0 < args.threshold <= 1: raise ValueError(f"--threshold must be above 0 and at most 1; got {args.threshold}")
+    check_out(args.out, args.table, *([args.query] if args.query else []))
+    args.target, args.classes, args.numbers, args.seed = None, False, False, 0
+    table, _ = training_table(args)
+    with about_the_table(), working(f"comparing {len(table):,} rows"):
+        model = KernelSelfEncoder().fit(table)
+        other = rows_from_file(args.query, columns_of(model), **reading(args)) if args.query else None
+        found = near_duplicates(model, args.threshold, other)
+    note(f"{len(found):,} pairs with a similarity of {args.threshold} or more")
+    write_csv(found, args)
+
 # %% ../nbs/cli.ipynb #818a6c86
 def choose_budget(args):
     "The budget that the options ask for"
@@ -572,9 +642,10 @@ def running(args) -> dict:
 
 def show_details(args):
     "Compute what each detail of the reconstruction explains, and print it; whether a cell failed"
-    from selfencoder.paper.published import detail_table, run_details
+    from selfencoder.paper.experiments import read_records
+    from selfencoder.paper.published import as_details, detail_table, run_details
     records = run_details(args.out or "results/details", **running(args))
-    print(detail_table(records).astype(float).round(3).to_string())
+    print(detail_table(records + as_details(read_records("results/published"))).astype(float).round(3).to_string())
     return int(any("error" in record for record in records))
 
 

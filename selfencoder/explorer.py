@@ -66,8 +66,8 @@ def neighborhoods(distances: np.ndarray, rows: np.ndarray, start: np.ndarray) ->
 
 
 LAYOUTS = {
-    "neighborhoods": ("neighbourhoods", "Similar rows lie together (t-SNE of the learned distances). Sizes of groups and "
-                      "distances between groups mean little."),
+    "neighborhoods": ("neighbourhoods", "Similar rows lie together (t-SNE of the learned distances). Sizes of groups "
+                      "and distances between groups mean little."),
     "overview": ("overview", "The two widest directions of the learned distances (classical scaling, kernel PCA). They "
                  "hold only a part of the distances.")}
 
@@ -130,8 +130,8 @@ def class_codes_of(model, y) -> np.ndarray:
     "The place of each label among the classes of the model, or one clear sentence"
     codes = pd.Index(model.classes_).get_indexer(pd.Index(y))
     if (codes < 0).any():
-        raise ValueError(f"y holds {np.asarray(y)[codes < 0].tolist()[0]!r}, which is no class of the model: pass the y "
-                         "of the fit.")
+        raise ValueError(f"y holds {np.asarray(y)[codes < 0].tolist()[0]!r}, which is no class of the model: pass "
+                         "the y of the fit.")
     return codes
 
 
@@ -150,7 +150,7 @@ def class_record(model, y: pd.Series) -> dict:
 
 def number_record(model, y: pd.Series) -> dict:
     "A target of numbers for the page: values and leave-one-out predictions, and the range that holds most of them"
-    values, predicted = y.to_numpy(dtype=float), model.predict(None)
+    values, predicted = np.array(y, dtype=float), model.predict(None)
     error = np.abs(values - predicted)
     within = np.sort(error)[min(int(np.ceil(COVERED * len(error))), len(error)) - 1]
     rank = pd.Series(error).rank(method="min").sub(1).div(max(len(error) - 1, 1))
@@ -282,7 +282,8 @@ def _explored(model, table, target, ids, id_name, title, note) -> Exploration:
         record |= {"importance": float(importance[j]), "share": float(shares[:, :, j].mean())}
     record = {
         "title": title, "ids": ids, "id": id_name, "columns": [records[j] for j in kept],
-        "shown": kept.tolist(), "hidden": len(records) - len(kept), "learned": learned, "pairs": nearest_pairs(distances[:, :k], rows[:, :k]),
+        "shown": kept.tolist(), "hidden": len(records) - len(kept), "learned": learned,
+        "pairs": nearest_pairs(distances[:, :k], rows[:, :k]),
         "layouts": {"neighborhoods": layout_record("neighborhoods", neighborhoods(distances, rows, start)),
                     "overview": layout_record("overview", start)},
         "near": near | {"shares": packed(shares[:, :, kept])}, "target": target_record(model, target),
@@ -309,13 +310,13 @@ def _words(model, record, note) -> dict:
     if record["hidden"]: summary += " (those that count most; the others are compared, but not shown)"
     if hasattr(model, "loo_score_"):
         name, score = record["target"]["name"], model.loo_score_
-        summary += (f"; {name} is predicted right for {100 * score:.0f} % of the rows, each by the others"
-                    if hasattr(model, "classes_") else f"; {name} is predicted with R² = {score:.2f}, each row by the others")
-    importance = ("Learned importance is how much a column counts when rows are compared; it was chosen by how well the "
-                  "target is predicted. " if record["learned"] else "Every column counts the same. ")
-    return {"summary": summary + ".",
-            "columns_note": importance + "The share says how much of the distance between a row and its most similar rows "
-                            "is due to the column. Much share and little importance: rows differ in it, and it matters little.",
+        right = f"right for {100 * score:.0f} % of rows" if hasattr(model, "classes_") else f"with R² = {score:.2f}"
+        summary += f"; {name} is predicted {right}, each row by the others"
+    importance = ("Learned importance is how much a column counts when rows are compared; it was chosen by how well "
+                  "the target is predicted. " if record["learned"] else "Every column counts the same. ")
+    share = ("The share says how much of the distance between a row and its most similar rows is due to the column. "
+             "Much share and little importance: rows differ in it, and it matters little.")
+    return {"summary": summary + ".", "columns_note": importance + share,
             "method": f"Made with selfencoder. Similarities: {type(model).__name__}. Distances, probabilities and "
                       "contributions are exact sums; the map is a picture of them."}
 

@@ -87,7 +87,7 @@ class NeighborsMixin:
 
     @classmethod
     def load(cls, path):
-        "Read an estimator that `save` wrote; of the public classes the file knows which one it holds"
+        "Read an estimator that `save` wrote, as the public class that saved it"
         header, arrays = read_model(path)
         self = estimator_for(cls, cls._family(), header, path)
         with content_of(path):

@@ -89,7 +89,8 @@ def distance_shares(
                          f"{strange.ravel().tolist()[:5]}.")
     Z = np.repeat(fitted.coordinates.transform(X), neighbors.shape[1], axis=0)
     rows = geometry.Z[place[neighbors].ravel()]
-    E = np.stack([exponent_shares(fitted.coordinates, part, Z, rows) for part in geometry.parts])   # (parts, pairs, columns)
+    # (parts, pairs, columns)
+    E = np.stack([exponent_shares(fitted.coordinates, part, Z, rows) for part in geometry.parts])
     mix, total = geometry.mix[:, None], E.sum(2)
     def half_square(t): return np.maximum((mix * -np.expm1(-t * total)).sum(0), 1e-300)   # d(t)^2 / 2
     shares = 0
@@ -153,7 +154,8 @@ class NeighborTable:
 
 def frame_of(model, table) -> pd.DataFrame:
     "A table with the names of the columns of the fit"
-    return table if isinstance(table, pd.DataFrame) else pd.DataFrame(np.asarray(table), columns=fitted_model(model).coordinates.names())
+    if isinstance(table, pd.DataFrame): return table
+    return pd.DataFrame(np.asarray(table), columns=fitted_model(model).coordinates.names())
 
 
 def neighbor_table(
@@ -317,8 +319,9 @@ def predict_sets(
     votes = left_out_votes(geometry, target.Y, target.groups)
 
     def members(block):
-        p = torch.as_tensor(target.probabilities(votes(block).cpu().numpy())[0], device=geometry.device)   # (queries, n, classes)
-        less_strange = (p < own[:, None]).sum(1)                         # training rows, with their own labels
+        # (queries, n, classes)
+        p = torch.as_tensor(target.probabilities(votes(block).cpu().numpy())[0], device=geometry.device)
+        less_strange = (p < own[:, None]).sum(1)   # training rows, with their own labels
         return less_strange < p.shape[1] + 1 - place
     with one_thread(): found = map_rows(lambda block: members(block).double(), torch.as_tensor(Z)).cpu().numpy() > 0
     found[np.arange(len(found)), np.searchsorted(model.classes_, model.predict(X))] = True

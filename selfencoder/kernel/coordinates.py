@@ -295,7 +295,7 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         return [(name, cells[:, j]) for j, name in enumerate(self.names())]
 
     def _read(self, table, weights=None):
-        "Numbers with missing values filled, and the bits of each category; with `weights`, learn medians and sizes first"
+        "Numbers with missing values filled, and bits of categories; with `weights`, learn medians and sizes first"
         numbers, bits = [], []
         for column, (name, values) in zip(self.columns_, self._columns_of(table)):
             if column.kind == "category":
@@ -317,7 +317,8 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 
     def table_of(self, columns: list) -> pd.DataFrame:
         "A table that says what such plain arrays say"
-        frame = pd.DataFrame({j: column.values_of(values) for j, (column, values) in enumerate(zip(self.columns_, columns))})
+        pairs = zip(self.columns_, columns)
+        frame = pd.DataFrame({j: column.values_of(values) for j, (column, values) in enumerate(pairs)})
         return frame.set_axis(self.feature_names_in_, axis=1) if hasattr(self, "feature_names_in_") else frame
 
     def _categories(self): return [column for column in self.columns_ if column.kind == "category"]
@@ -419,8 +420,8 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 # %% ../../nbs/kernel/coordinates.ipynb #8f341a49
 def check_coordinates_of_kernel(fields: dict, arrays: dict) -> int:
     "Check what the coordinates of the kernel family say; how many coordinates a row has"
-    check_fields("coordinates", fields, invariance=set(NUMBER_COORDINATES), columns=list_of(dict), feature_names_in=object,
-                 kinds=list_of(str))
+    check_fields("coordinates", fields, invariance=set(NUMBER_COORDINATES), columns=list_of(dict), kinds=list_of(str),
+                 feature_names_in=object)
     columns, invariance = fields["columns"], fields["invariance"]
     for j, column in enumerate(columns):
         check_fields(f"column {j}", column, kind=COLUMN_KINDS | {"order", "category"}, levels=are_levels, median=float,

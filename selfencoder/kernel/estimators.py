@@ -47,7 +47,8 @@ def check_kernel_model(header: dict, arrays: dict):
     schema = LandmarkSchema if "landmarks" in header["geometry"] else ExactSchema
     schema.check_header(header["geometry"])
     expected = {"geometry.Z": "f n c", "geometry.weights": "f n", "rows": "i n", "sample_weights": "f N"}
-    expected |= schema.arrays(header["geometry"]) | {name: line for name, line in OPTIONAL_ARRAYS.items() if name in rest}
+    expected |= {name: line for name, line in OPTIONAL_ARRAYS.items() if name in rest}
+    expected |= schema.arrays(header["geometry"])
     sizes, targets = {"c": width, "N": header["n_samples_fit"], "1": 1}, rest.pop("targets", None)
     if "classes" in header or targets is not None:
         expected |= {"constant": "f k", "judged.rows": "i j", "judged.votes": "f j k"}
@@ -136,7 +137,7 @@ def with_column_missing(table, j: int):
 
 
 def values_by_column(coordinates, *tables):
-    "Column by column, the values of each table of plain arrays: numbers (n, 1), bits of categories; NaN for missing values"
+    "Column by column, the values of tables of plain arrays: numbers (n, 1) or bits; NaN for missing values"
     for column, name, *each in zip(coordinates.columns_, coordinates.names(), *tables):
         if column.kind != "category": yield [values[:, None].astype(np.float64) for values in each]
         else: yield [np.where(pd.isna(values)[:, None], np.nan, column.bits(values, name)) for values in each]
@@ -325,7 +326,7 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     def kernels_(self):
         "Every kernel and penalty that was tried, with its weight in the average"
         order = ["kernel", "bandwidth", "weighted_columns", "landmarks", "penalty", "n_local", "local_penalty", "share",
-                 "loss", "weight"]   # a file does not keep it
+                 "leaf_penalty", "leaf_share", "loss", "weight"]   # a file does not keep it
         records = self._model.records
         return pd.DataFrame(records, columns=[name for name in order if name in records[0]])
 
@@ -716,7 +717,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         check_consistent_length(table, y)
         columns = target_columns(y)
         classes = classes_among(columns, weights)
-        y = column_or_1d(np.asarray(y)) if len(columns) == 1 else np.stack([np.asarray(c, dtype=object) for c in columns], 1)
+        if len(columns) == 1: y = column_or_1d(np.asarray(y))
+        else: y = np.stack([np.asarray(column, dtype=object) for column in columns], axis=1)
         self._model = self._fit_classes(table, weights, y, classes, groups)
         if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         return self

@@ -97,7 +97,8 @@ def check_groups(table, groups) -> np.ndarray | None:
     if groups is None: return None
     if isinstance(table, Partitions): raise ValueError("a table in partitions takes no groups: fit to it in memory.")
     if isinstance(groups, str):
-        if groups != "duplicates": raise ValueError(f"groups must be labels of rows, 'duplicates' or None; got {groups!r}.")
+        if groups != "duplicates":
+            raise ValueError(f"groups must be labels of rows, 'duplicates' or None; got {groups!r}.")
         return row_codes(table)
     groups = column_or_1d(groups)
     check_consistent_length(table, groups)
@@ -115,8 +116,8 @@ def warn_of_copies(table):
     distinct = pd.DataFrame(table).iloc[first]
     numbers = distinct.select_dtypes(["number", "datetime", "timedelta"])
     if not (numbers.nunique() > len(distinct) / 2).any(): return
-    warnings.warn(f"{share:.0%} of the rows repeat earlier rows in every column, so leave-one-out predicts them from their "
-                  "copies and is too good: pass groups='duplicates' to leave copies out together.", UserWarning,
+    warnings.warn(f"{share:.0%} of the rows repeat earlier rows in every column, so leave-one-out predicts them from "
+                  "their copies and is too good: pass groups='duplicates' to leave copies out together.", UserWarning,
                   stacklevel=2)
 
 # %% ../../nbs/kernel/fit.ipynb #38fd0ee2
@@ -229,7 +230,7 @@ def fit_many(settings: FitSettings, table, weights, target, groups, n_landmarks:
         column_weights = landmark_weights(coordinates, Z[positions], weights[positions], labels, kernel, seed, codes)
     geometry, sums, rows, votes, records = fit_landmarks(
         coordinates, Z, weights, order, n_landmarks, kernel, target, settings.bandwidth, settings.alpha, column_weights,
-        int(settings.verbose), groups)
+        int(settings.verbose), groups, settings.relevance == "auto", seed)
     return landmark_result(coordinates, geometry, sums, rows, votes, records, column_weights, target)
 
 
@@ -237,8 +238,9 @@ def fit_in_partitions(settings: FitSettings, table, weights, target, groups, n_l
     "A fit with landmarks to a table in partitions"
     kernel = settings.one_kernel(labelled=target is not None)
     coordinates = settings.coordinates([kernel])
-    *fitted, column_weights = fit_partitions(coordinates, table, weights, target, n_landmarks, kernel, settings.bandwidth,
-                                             settings.alpha, settings.relevance, settings.seed, int(settings.verbose))
+    *fitted, column_weights = fit_partitions(
+        coordinates, table, weights, target, n_landmarks, kernel, settings.bandwidth, settings.alpha,
+        settings.relevance, settings.seed, int(settings.verbose))
     return landmark_result(coordinates, *fitted, column_weights, target)
 
 
@@ -297,8 +299,8 @@ class FittedModel:
     def kept_columns(self, purpose: str) -> list:
         "The training table, or one clear sentence"
         if self.columns is None:
-            raise ValueError(f"{purpose} needs the training table, which is part neither of a model file nor of a fit to "
-                             "partitions: fit anew, in memory.")
+            raise ValueError(f"{purpose} needs the training table, which is part neither of a model file nor of a fit "
+                             "to partitions: fit anew, in memory.")
         return self.columns
 
     def groups_of_rows(self, rows) -> np.ndarray | None:
@@ -360,9 +362,10 @@ class FittedModel:
 
 
 def fit_model(settings: FitSettings, table, weights, y=None, classes=None, groups=None) -> FittedModel:
-    "Fit to a table; `y` with `classes` (a list, one for each target) or numbers; `groups`: codes, as `check_groups` gives"
+    "Fit to a table; `y`: numbers, or classes if `classes` lists those of each target; `groups`: codes of rows"
     rows = np.flatnonzero(weights > 0)
-    kept, device, target = table if len(rows) == len(table) else select_rows(table, rows), kernel_device(settings.device), None
+    kept = table if len(rows) == len(table) else select_rows(table, rows)
+    device, target = kernel_device(settings.device), None
     if classes is not None: target = class_target(y[rows], classes, device)
     elif y is not None: target = Target.of_numbers(y.reshape(len(y), -1)[rows], device)
     relative, codes = relative_weights(weights[rows]), None if groups is None else groups[rows]

@@ -213,7 +213,7 @@ class KernelGeometry:
         return self._over_kernels(Z, answer)
 
     def leave_one_out(self, T: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
-        "The vote on `T` for each training row by the self-encoder that never saw it, nor other rows with its group code"
+        "The vote on `T` for each training row by the self-encoder that never saw it, nor the rows of its group"
         groups = group_rows(groups)
         if self.updates is not None: return self.updates.leave_one_out(T, groups)
         T = torch.as_tensor(T, device=self.device)

@@ -6,13 +6,13 @@
 __all__ = ['BLOCK', 'UNLABELLED_SCHEME', 'SMALL', 'SINGLE_PENALTY', 'QUERY_BATCH', 'LEFT_OUT', 'VALIDATION_ROWS',
            'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'COORDINATE_ROWS',
            'LandmarkPass', 'Scheme', 'leave_out_rows', 'leave_out_groups', 'LandmarkGeometry', 'without_targets',
-           'validation_rows', 'schemes', 'choose', 'choose_probes', 'roles', 'precision_for', 'relevant_weights',
-           'landmark_weights', 'weighable', 'landmark_part', 'category_bits', 'fit_landmarks', 'validate',
-           'LandmarkSchema']
+           'validation_rows', 'schemes', 'leaf_schemes', 'choose', 'choose_probes', 'roles', 'precision_for',
+           'relevant_weights', 'landmark_weights', 'weighable', 'landmark_part', 'category_bits', 'tree_rows',
+           'fit_landmarks', 'validate', 'LandmarkSchema']
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #7d77b272
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -21,10 +21,12 @@ import torch.nn.functional as F
 from tqdm.auto import tqdm
 
 from ..arithmetic import EVEN, ROWS, map_rows, padded
-from ..files import check_fields, check_increasing, check_range, is_of_kind, require
+from ..files import (check_fields, check_increasing, check_range, is_of_kind, require, under_prefix,
+                               with_prefix)
 from .coordinates import METRICS, View
 from .geometry import KERNELS, NOVELTY_PENALTY, Part, is_positive
 from .landmarks import Cells, Coarse, RowDistances, Sums, local_solve
+from .leaves import GROWN_ROWS, MOST_LEAVES, TREE_ARRAYS, Trees, check_trees, grow_trees
 from .members import BANDWIDTHS, kernel_part
 from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH, relevant_candidates, try_kernel
 from .solution import PENALTIES
@@ -45,17 +47,23 @@ class LandmarkPass:
         Y: torch.Tensor,        # (n, c)
         weights: torch.Tensor,  # (n,)
         n_bits: int = 0,        # as in `RowDistances`
+        trees: Trees | None = None,
+        Z: np.ndarray | None = None,   # (n, d) the rows as trees see them, if there are trees
     ):
         self.rows, self.marks, self.part, self.Y, self.weights = rows, marks, part, Y, weights
-        self.apart = RowDistances(METRICS[part.kernel], n_bits, marks)
+        self.apart, self.trees, self.Z = RowDistances(METRICS[part.kernel], n_bits, marks), trees, Z
         self.cell, self.sums = np.zeros(len(rows), dtype=np.int32), None
+        self.leaf = None if trees is None else np.zeros((len(rows), trees.n_trees), dtype=np.uint8)
 
-    def block(self, b: int):
-        "Sums and cells of one block"
+    def block(self, b: int) -> list:
+        "The sums over one block, for the landmarks and for the leaves"
         here = slice(b * BLOCK, (b + 1) * BLOCK)
         D = self.apart(self.rows[here], self.marks)
-        cell = D.argmin(1).numpy()
-        return Sums.of(D.div_(-self.part.width).exp_(), self.Y[here], self.weights[here]), cell
+        self.cell[here] = D.argmin(1).numpy()
+        sums = [Sums.of(D.div_(-self.part.width).exp_(), self.Y[here], self.weights[here])]
+        if self.trees is None: return sums
+        self.leaf[here] = self.trees(self.Z[here])
+        return [*sums, self.trees.sums(self.leaf[here], self.Y[here], self.weights[here])]
 
     def run(self, verbose=0):
         "All blocks"
@@ -64,9 +72,8 @@ class LandmarkPass:
               tqdm(total=count, disable=not verbose, desc="landmarks", leave=False) as progress):
             for first in range(0, count, threads):   # sums are large: no more at a time than there are threads
                 blocks = range(first, min(first + threads, count))
-                for b, (sums, cell) in zip(blocks, on_threads(self.block, list(blocks))):
-                    self.sums = sums if self.sums is None else self.sums + sums
-                    self.cell[b * BLOCK : (b + 1) * BLOCK] = cell
+                for sums in on_threads(self.block, list(blocks)):
+                    self.sums = sums if self.sums is None else [a + b for a, b in zip(self.sums, sums)]
                 progress.update(len(blocks))
         return self
 
@@ -78,6 +85,13 @@ class Scheme:
     n_local: int            # neighbours of the local one
     local_penalty: float
     share: float            # of the local one; 0: coarse only
+    leaf_penalty: float | None = None   # of the solution on leaves
+    leaf_share: float = 0.0             # of the solution on leaves in the coarse one
+
+    def members(self) -> list:
+        "Which coarse solutions there are (0: landmarks, 1: leaves), their penalties and their shares"
+        members = [(0, self.penalty, 1 - self.leaf_share), (1, self.leaf_penalty, self.leaf_share)]
+        return [member for member in members if member[2] > 0]
 
 
 UNLABELLED_SCHEME = Scheme(1.0, 32, 0.1, 1.0)
@@ -127,22 +141,29 @@ class LandmarkGeometry:
         points: np.ndarray,      # (m, d) coordinates of the landmarks
         positions: np.ndarray,   # (m,) which rows they are
         cell: np.ndarray,        # (n,) the landmark that is nearest to each row
-        sums: Sums,              # over the rows
+        sums: list,              # `Sums` over the rows: of landmarks, and of leaves if there are trees
         scheme: Scheme = UNLABELLED_SCHEME,
         n_probes: int | None = None,   # cells that a search looks into; None: all
         recall: float = 1.0,           # share of the nearest rows that a search finds, as measured
         n_bits: int = 0,               # so many of the coordinates that the kernel compares belong to categories
+        trees: Trees | None = None,
+        leaf: np.ndarray | None = None,   # (n, trees) the leaf of each row, if there are trees
         n_jobs: int | None = None,     # threads that answer; None: as many as torch uses
     ):
         self.Z, self.weights, self.parts = Z, np.asarray(weights, dtype=np.float64), [part]
         self.points, self.positions, self.cell, self.sums, self.scheme = points, positions, cell, sums, scheme
         self.n_probes, self.recall, self.n_bits, self.n_jobs = n_probes, recall, n_bits, n_jobs
+        self.trees, self.leaf = trees, leaf
 
     def replace(self, **changes):
         "The same rows with another `scheme`, `n_probes`, `recall` or `n_jobs`"
         other = object.__new__(type(self))
         vars(other).update(vars(self) | changes)
         return other
+
+    def without_leaves(self):
+        "The same geometry without trees"
+        return self.replace(trees=None, leaf=None, sums=self.sums[:1])
 
     @property
     def mix(self) -> np.ndarray:
@@ -166,8 +187,18 @@ class LandmarkGeometry:
 
     @cached_property
     def coarse(self) -> Coarse:
-        "The coarse solution"
-        with one_thread(): return Coarse(self._similar(self._to_marks(self.marks)), self.sums)
+        "The coarse solution on landmarks"
+        with one_thread(): return Coarse(self._similar(self._to_marks(self.marks)), self.sums[0])
+
+    @cached_property
+    def leaf_coarse(self) -> Coarse:
+        "The coarse solution on leaves"
+        with one_thread(): return Coarse(None, self.sums[1])
+
+    def _solutions(self, schemes) -> dict:
+        "The coarse solutions that some schemes use, solved before threads need them"
+        used = {g for scheme in schemes for g, penalty, _ in scheme.members() if penalty is not None}
+        return {g: self.leaf_coarse if g else self.coarse for g in sorted(used)}
 
     @cached_property
     def cells(self) -> Cells:
@@ -195,27 +226,32 @@ class LandmarkGeometry:
         D = self.apart(A, B)
         return (D if penalty >= SINGLE_PENALTY else D.double()).div_(-self.parts[0].width).exp_()
 
+    def _training_columns(self, g, rows):
+        "Similarities of training rows to the landmarks (g = 0), or which leaves they are in (g = 1)"
+        if g: return self.trees.indicators(self.leaf[rows], self.marks.dtype)
+        return self._similar(self._to_marks(self._training(rows)))
+
     def _over_rows(self, function) -> list:
-        "`function` of the similarities of each block of training rows to the landmarks"
-        blocks = [slice(first, first + BLOCK) for first in range(0, len(self.Z), BLOCK)]
-        def of_block(block): return function(self._similar(self._to_marks(self._training(block))), block)
-        return self._over(blocks, of_block)
+        "`function` of each block of training rows"
+        return self._over([slice(first, first + BLOCK) for first in range(0, len(self.Z), BLOCK)], function)
 
     # ---- votes and outputs for new rows
 
-    def _ask(self, Z, k, answer) -> list:
-        "`answer(A, K, index)` of blocks of queries: as seen, their similarities to landmarks, their k neighbours"
-        def chunk(A):
-            D = map_rows(self._to_marks, A)
-            index = np.zeros((len(A), 0), dtype=np.int64)
+    def _ask(self, Z, k, answer, members=()) -> list:
+        "`answer(A, K, index)` of blocks of queries: as seen, columns of each of `members`, their k neighbours"
+        def chunk(part):
+            A, leaf = self._seen(Z[part]), self.trees(np.asarray(Z[part], self.Z.dtype)) if 1 in members else None
+            D, index = map_rows(self._to_marks, A), np.zeros((len(A), 0), dtype=np.int64)
             if k: index = self.cells.nearest(A, D.numpy(), k, self.n_probes)[1]
             answers = []
             for first in range(0, len(A), ROWS):   # always so many, so that no answer depends on the others
                 take = np.minimum(np.arange(first, first + ROWS), len(A) - 1)
-                block = answer(A[take], self._similar(D[take]), torch.from_numpy(index[take]))
+                K = {g: self.trees.indicators(leaf[take], A.dtype) if g else self._similar(D[take]) for g in members}
+                block = answer(A[take], K, torch.from_numpy(index[take]))
                 answers.append([each[: len(A) - first] for each in block])
             return [torch.cat(each) for each in zip(*answers)]
-        answers = self._over(list(self._seen(Z).split(QUERY_BATCH)), chunk)
+        Z = np.asarray(Z)
+        answers = self._over([slice(first, first + QUERY_BATCH) for first in range(0, len(Z), QUERY_BATCH)], chunk)
         return [torch.cat(each).numpy() for each in zip(*answers)]
 
     @property
@@ -234,44 +270,62 @@ class LandmarkGeometry:
         w, novelty = local_solve(K, k, torch.from_numpy(self.weights)[index].to(k.dtype), penalty)
         return w.double(), novelty.double()
 
-    def vote_coefficients(self, T: np.ndarray, sums: Sums | None = None) -> tuple[list, np.ndarray]:
-        "What makes votes on the targets `T` (n, targets) quick: coefficients of landmarks, residuals, a constant"
+    def vote_coefficients(self, T: np.ndarray, sums: list | None = None) -> tuple[list, np.ndarray]:
+        "What makes votes on the targets `T` (n, targets) quick: coefficients, residuals, those of leaves; a constant"
         T = torch.as_tensor(T, dtype=torch.float64)
-        if self.scheme.penalty is None:
-            return [np.zeros((len(self.marks), T.shape[1])), T.numpy().astype(self.Z.dtype)], np.zeros(T.shape[1])
-        if sums is None: sums = self._sums_with(T)
-        with one_thread(): b, c = self.coarse.vote_coefficients(sums, self.scheme.penalty)
-        wide, residuals = self._wide(b), np.empty(T.shape, dtype=self.Z.dtype)
-        def fill(K, block): residuals[block] = T[block] - c - (K @ wide)[:, : len(c)]
+        coefficients, constant = {}, torch.zeros(T.shape[1]).double()
+        solutions = self._solutions([self.scheme])
+        if sums is None: sums = self._sums_with(T, solutions)
+        for g, penalty, share in self.scheme.members():
+            if penalty is None: continue
+            with one_thread(): b, c = solutions[g].vote_coefficients(sums[g], penalty)
+            coefficients[g], constant = share * b, constant + share * c
+        wide, residuals = {g: self._wide(b) for g, b in coefficients.items()}, np.empty(T.shape, dtype=self.Z.dtype)
+        def fill(block):
+            voted = sum((self._training_columns(g, block) @ each)[:, : len(constant)] for g, each in wide.items())
+            residuals[block] = T[block] - constant - voted
         self._over_rows(fill)
-        return [b.numpy(), residuals], c.numpy()
+        sizes = [len(each.gram) for each in self.sums]
+        b, *of_leaves = (coefficients.get(g, torch.zeros(m, T.shape[1])).double().numpy() for g, m in enumerate(sizes))
+        return [b, residuals, *of_leaves], constant.numpy()
 
-    def _sums_with(self, T):
-        "The sums of the geometry with those of the targets `T`"
-        v = torch.from_numpy(self.weights)
-        products = self._over_rows(lambda K, block: K.double().T @ (v[block, None] * T[block]))
-        return Sums(self.sums.weight, self.sums.similarities, self.sums.gram, v @ T, sum(products))
+    def _sums_with(self, T, members):
+        "The sums of the geometry with those of the targets `T`, for some of the coarse solutions"
+        v, result = torch.from_numpy(self.weights), {}
+        for g in members:
+            def products(block): return self._training_columns(g, block).double().T @ (v[block, None] * T[block])
+            known = self.sums[g]
+            result[g] = Sums(known.weight, known.similarities, known.gram, v @ T, sum(self._over_rows(products)))
+        return result
 
     def _wide(self, b):
         "Coefficients in the precision of the geometry, as wide as products should be"
         return F.pad(torch.as_tensor(b).to(self.marks.dtype), (0, -b.shape[1] % EVEN))
 
+    def _used(self):
+        "Which coarse solutions the scheme uses"
+        return [g for g, penalty, _ in self.scheme.members() if penalty is not None]
+
     def vote(self, Z, vote_coefficients) -> np.ndarray:
         "f(x) T, (queries, targets), from what `vote_coefficients(T)` gave"
-        (b, residuals), c = vote_coefficients
-        wide, residuals, c = self._wide(b), torch.as_tensor(residuals), torch.as_tensor(c)
+        (b, residuals, *of_leaves), c = vote_coefficients
+        wide = {g: self._wide([b, *of_leaves][g]) for g in self._used()}
+        residuals, c = torch.as_tensor(residuals), torch.as_tensor(c)
         def answer(A, K, index):
             local = (self._local(A, index)[:, :, None] * residuals[index]).sum(1)
-            return [(K @ wide)[:, : len(c)].double() + c + local]
-        return self._ask(Z, self._n_local, answer)[0]
+            return [sum((K[g] @ each)[:, : len(c)].double() for g, each in wide.items()) + c + local]
+        return self._ask(Z, self._n_local, answer, list(wide))[0]
 
     def influences(self, Z, vote_coefficients) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        "The parts of a vote: which rows are near, what each of them adds, what each landmark adds, a constant"
-        (b, residuals), c = vote_coefficients
-        b, residuals = torch.as_tensor(b), torch.as_tensor(residuals)
+        "The parts of a vote: which rows are near, what each of them adds, what each landmark and leaf adds, a constant"
+        (b, residuals, *of_leaves), c = vote_coefficients
+        used, residuals = self._used(), torch.as_tensor(residuals)
+        coefficients = {g: torch.as_tensor([b, *of_leaves][g]) for g in used}
         def answer(A, K, index):
-            return [index, self._local(A, index)[:, :, None] * residuals[index], K.double()[:, :, None] * b]
-        return *self._ask(Z, self._n_local, answer), np.asarray(c)
+            added = [K[g].double()[:, :, None] * coefficients[g] for g in used]
+            added = torch.cat([torch.zeros(len(A), 0, len(c)).double(), *added], 1)
+            return [index, self._local(A, index)[:, :, None] * residuals[index], added]
+        return *self._ask(Z, self._n_local, answer, used), np.asarray(c)
 
     def outputs(self, Z) -> np.ndarray:
         "f(x), (queries, n): one signed weight for each training row; they sum to one"
@@ -280,26 +334,34 @@ class LandmarkGeometry:
             raise MemoryError(f"the outputs of {len(Z):,} queries for {len(self.Z):,} training rows need "
                               f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at a "
                               "time, or for votes, predictions or neighbours, which never need them all.")
-        index, w, V, constant = map(torch.from_numpy, self._ask(Z, self._n_local, self._compact))
-        v, result = torch.from_numpy(self.weights), np.empty((len(V), len(self.Z)))
-        def fill(K, block):
-            K = F.pad(K.double(), (0, 0, 0, -len(K) % EVEN)).T
-            result[:, block] = map_rows(lambda V: V @ K, V)[:, : len(v[block])].add_(constant[:, None]).mul_(v[block])
+        solutions = self._solutions([self.scheme])
+        def compact(A, K, index): return self._compact(A, K, index, solutions)
+        index, w, constant, *V = map(torch.from_numpy, self._ask(Z, self._n_local, compact, list(solutions)))
+        v, result = torch.from_numpy(self.weights), np.empty((len(constant), len(self.Z)))
+        def fill(block):
+            added = torch.zeros(len(constant), len(v[block])).double()
+            for g, own in zip(solutions, V):
+                K = self._training_columns(g, block).double()
+                K = F.pad(K, (0, 0, 0, -len(K) % EVEN)).T
+                added += map_rows(lambda rows: rows @ K, own)[:, : len(v[block])]
+            result[:, block] = added.add_(constant[:, None]).mul_(v[block])
         self._over_rows(fill)
         np.put_along_axis(result, index.numpy(), np.take_along_axis(result, index.numpy(), 1) + w.numpy(), 1)
         return result
 
-    def _compact(self, A, K, index):
-        "All outputs in a few numbers: a w(x) of the neighbours, V and a constant, f_i(x) = v_i (k(x_i)' V + constant)"
-        scheme, coarse, w = self.scheme, self.coarse, self._local(A, index)
-        if scheme.penalty is None: return [index, w, w.new_zeros(len(A), len(self.marks)), w.new_zeros(len(A))]
-        near = self._training(index.numpy()).flatten(0, 1)
-        of_near = self._similar(self._to_marks(near)).view(*index.shape, len(self.marks)).double()
-        q = (K.double() - coarse.mean) - (w[:, :, None] * (of_near - coarse.mean)).sum(1)
-        B, room = padded(coarse.B), (0, -len(coarse.s) % EVEN)   # see EVEN
-        V = ((F.pad(q, room) @ B) / F.pad(coarse.s + scheme.penalty, room, value=1.0)) @ B.T
-        V = V[:, : len(coarse.s)]
-        return [index, w, V, (1 - scheme.share) / coarse.weight - (V * coarse.mean).sum(1)]
+    def _compact(self, A, K, index, solutions):
+        "All outputs in a few numbers: a w(x) of the neighbours, a constant, and V: f_i(x) = v_i (k(x_i)' V + constant)"
+        w, constant, every = self._local(A, index), torch.zeros(len(A)).double(), []
+        for g, penalty, share in self.scheme.members():
+            if penalty is None: continue
+            coarse = solutions[g]
+            of_near = self._training_columns(g, index.numpy().ravel()).double().view(*index.shape, len(coarse.s))
+            q = (K[g].double() - coarse.mean) - (w[:, :, None] * (of_near - coarse.mean)).sum(1)
+            B, room = padded(coarse.B), (0, -len(coarse.s) % EVEN)   # see EVEN
+            V = ((F.pad(q, room) @ B) / F.pad(coarse.s + penalty, room, value=1.0)) @ B.T
+            every.append(share * V[:, : len(coarse.s)])
+            constant += share * (1 - self.scheme.share) / coarse.weight - (every[-1] * coarse.mean).sum(1)
+        return [index, w, constant, *every]
 
     def novelty(self, Z) -> np.ndarray:
         "How little the nearest rows explain each row: near 0 at the data, 1 far from it"
@@ -314,7 +376,7 @@ class LandmarkGeometry:
         rows: np.ndarray | None = None,     # positions of training rows; None: all
         groups: np.ndarray | None = None,   # (n,) rows of one group are left out together; None: each by itself
         schemes: list | None = None,        # other schemes than that of the geometry
-        sums: Sums | None = None,           # with those of `T`, if they are known
+        sums: list | None = None,           # with those of `T`, if they are known
     ) -> np.ndarray:                        # (rows, targets); (schemes, rows, targets) if `schemes` are given
         "The vote on `T` for each row by the self-encoder that saw neither it nor its group"
         T, n = torch.as_tensor(T, dtype=torch.float64), len(self.Z)
@@ -323,9 +385,10 @@ class LandmarkGeometry:
         groups = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
         sizes = np.bincount(groups)
         if len(sizes) < 2: raise ValueError("all rows are in one group: leave-one-out needs at least two groups.")
-        penalties = {scheme.penalty for scheme in wanted} - {None}
-        if sums is None and penalties: sums = self._sums_with(T)
-        with one_thread(): coefficients = {l: self.coarse.vote_coefficients(sums, l) for l in sorted(penalties)}
+        solutions = self._solutions(wanted)
+        if sums is None: sums = self._sums_with(T, solutions)
+        pairs = sorted({(g, l) for scheme in wanted for g, l, _ in scheme.members() if l is not None})
+        with one_thread(): coefficients = {(g, l): solutions[g].vote_coefficients(sums[g], l) for g, l in pairs}
         self.cells   # before threads need it
         largest = max([scheme.n_local for scheme in wanted if scheme.share], default=0)
         n_local = np.minimum(largest, n - sizes[groups[rows]])
@@ -339,39 +402,48 @@ class LandmarkGeometry:
     def _without(self, rows, left_out, T, coefficients, schemes, M):
         "Votes for some rows, each left out with its group, by each scheme"
         out, place_of_rows, groups = left_out.together(rows)
-        A = self._training(out)
-        D = self._to_marks(A)
-        asked, to_cells = A[place_of_rows], D[place_of_rows].numpy()
+        A = self._training(rows)
         index = np.zeros((len(rows), 0), dtype=np.int64)
-        if M: index = self.cells.nearest(asked, to_cells, M, self.n_probes, left_out.codes[rows], left_out.by_cell)[1]
+        if M:
+            own, others = left_out.codes[rows], left_out.by_cell
+            _, index = self.cells.nearest(A, self._to_marks(A).numpy(), M, self.n_probes, own, others)
         near, place = np.unique(index, return_inverse=True)
         index, place = torch.from_numpy(index), torch.from_numpy(place.reshape(index.shape))
-        weights, said, left_over = torch.from_numpy(self.weights)[out], {None: 0.0}, {None: T[index]}
-        if coefficients:
-            K, K_near = self._similar(D), self._similar(self._to_marks(self._training(near)))
-            own = {l: T[out] - K.double() @ b - c for l, (b, c) in coefficients.items()}
+        weights, said, left_over = torch.from_numpy(self.weights)[out], {(0, None): 0.0}, {(0, None): T[index]}
+        for member in {g for g, _ in coefficients}:
+            K, K_near = self._training_columns(member, out), self._training_columns(member, near)
+            own = {l: T[out] - K.double() @ b - c for (g, l), (b, c) in coefficients.items() if g == member}
             how, more = (leave_out_rows, ()) if groups is None else (leave_out_groups, (groups,))
-            errors, changes = how(self.coarse, K, weights, own, K_near, place, *more)
-        for l, (b, c) in coefficients.items():
-            said[l] = T[rows] - errors[l][place_of_rows]
-            left_over[l] = T[index] - (K_near @ b.to(K.dtype)).double()[place] - c + changes[l]
-        return self._add_local(asked, index, said, left_over, schemes)
+            errors, changes = how(self.leaf_coarse if member else self.coarse, K, weights, own, K_near, place, *more)
+            for l in own:
+                b, c = coefficients[member, l]
+                said[member, l] = T[rows] - errors[l][place_of_rows]
+                left_over[member, l] = T[index] - (K_near @ b.to(K.dtype)).double()[place] - c + changes[l]
+        return self._add_local(A, index, said, left_over, schemes)
 
     def _add_local(self, A, index, said, left_over, schemes):
-        "The votes of each scheme, from those of the coarse solution and from what it leaves over at the neighbours"
-        rows, weights, votes, solved = self._training(index.numpy()), torch.from_numpy(self.weights)[index], [], {}
-        least = min([scheme.local_penalty for scheme in schemes])
+        "The votes of each scheme, from those of the coarse solutions and from what they leave over at the neighbours"
+        rows, votes = self._training(index.numpy()), []
+        least = min(scheme.local_penalty for scheme in schemes)
         K, k = self._among(rows, rows, least), self._among(A[:, None], rows, least)[:, 0]
-        weights = weights.to(K.dtype)
+        weights = torch.from_numpy(self.weights)[index].to(K.dtype)
+
+        @cache
+        def weights_of(n_local, penalty):
+            m = min(n_local, index.shape[1])
+            return local_solve(K[:, :m, :m].clone(), k[:, :m], weights[:, :m], penalty)[0].double()[:, :, None]
+
+        @cache
+        def local(g, l, n_local, penalty):
+            w = weights_of(n_local, penalty)
+            return (w * left_over[g, l][:, : w.shape[1]]).sum(1)
+
         for scheme in schemes:
-            m, key = min(scheme.n_local, index.shape[1]), (scheme.n_local, scheme.local_penalty)
-            if scheme.share == 0:
-                votes.append(said[scheme.penalty])
-                continue
-            if key not in solved:
-                solved[key], _ = local_solve(K[:, :m, :m].clone(), k[:, :m], weights[:, :m], scheme.local_penalty)
-            local = (solved[key].double()[:, :, None] * left_over[scheme.penalty][:, :m]).sum(1)
-            votes.append(said[scheme.penalty] + scheme.share * local)
+            total, how = 0.0, (scheme.n_local, scheme.local_penalty)
+            for g, l, share in scheme.members():
+                total = total + share * said[g, l]
+                if scheme.share: total = total + share * scheme.share * local(g, l, *how)
+            votes.append(total)
         return torch.stack(votes).numpy()
 
     # ---- the metric
@@ -405,30 +477,35 @@ class LandmarkGeometry:
 
     # ---- learning and forgetting rows
 
-    def _sums_of(self, Z, weights, T=None):
-        "The sums of some rows, and their cells"
-        D = self._to_marks(self._seen(Z))
+    def _sums_of(self, Z, weights, T=None) -> tuple:
+        "The sums of some rows, their cells and their leaves"
+        D, weights = self._to_marks(self._seen(Z)), torch.as_tensor(weights)
         T, cell = torch.zeros(len(Z), 0).double() if T is None else T, D.argmin(1).numpy().astype(np.int32)
-        return Sums.of(self._similar(D), T, torch.as_tensor(weights)), cell
+        sums = [Sums.of(self._similar(D), T, weights)]
+        if self.trees is None: return sums, cell, None
+        leaf = self.trees(Z)
+        return [*sums, self.trees.sums(leaf, T, weights)], cell, leaf
 
-    def _of_rows(self, Z, weights, points, positions, cell, sums):
+    def _of_rows(self, Z, weights, points, positions, cell, leaf, sums):
         "A geometry of other rows with the choices of this one"
         return type(self)(Z, weights, self.parts[0], points, positions, cell, sums, self.scheme, self.n_probes,
-                          self.recall, self.n_bits, self.n_jobs)
+                          self.recall, self.n_bits, self.trees, leaf, self.n_jobs)
 
     def learn(self, Z, weights):
-        "The geometry with more training rows: as if the system had been solved with them, on the same landmarks"
+        "The geometry with more training rows: as if solved with them, on the same landmarks and trees"
         Z = np.asarray(Z, dtype=self.Z.dtype)
-        with one_thread(): sums, cell = self._sums_of(Z, np.asarray(weights, dtype=np.float64))
+        with one_thread(): sums, cell, leaf = self._sums_of(Z, np.asarray(weights, dtype=np.float64))
+        if leaf is not None: leaf = np.concatenate([self.leaf, leaf])
         return self._of_rows(np.concatenate([self.Z, Z]), np.append(self.weights, weights), self.points, self.positions,
-                             np.append(self.cell, cell), self.sums + sums)
+                             np.append(self.cell, cell), leaf, [a + b for a, b in zip(self.sums, sums)])
 
     def leave_out(self, positions, T=None) -> tuple:
         "The geometry without some rows, but with landmarks among them, and what was subtracted from the sums"
-        with one_thread(): sums, _ = self._sums_of(self.Z[positions], self.weights[positions], T)
+        with one_thread(): sums, _, _ = self._sums_of(self.Z[positions], self.weights[positions], T)
         kept = np.delete(np.arange(len(self.Z)), positions)
         other = self._of_rows(self.Z[kept], self.weights[kept], self.points, np.searchsorted(kept, self.positions),
-                              self.cell[kept], self.sums - without_targets(sums))
+                              self.cell[kept], None if self.leaf is None else self.leaf[kept],
+                              [a - b for a, b in zip(self.sums, without_targets(sums))])
         return other, sums
 
     def forget(self, positions):
@@ -441,7 +518,8 @@ class LandmarkGeometry:
         moved = np.flatnonzero(np.isin(rest.cell, gone))
         cell = rest.cell - np.searchsorted(gone, rest.cell).astype(np.int32)   # the numbers of later landmarks decrease
         other = self._of_rows(rest.Z, rest.weights, np.delete(self.points, gone, axis=0),
-                              np.delete(rest.positions, gone), cell, rest.sums.without(gone))
+                              np.delete(rest.positions, gone), cell, rest.leaf,
+                              [rest.sums[0].without(gone), *rest.sums[1:]])
         if len(moved): cell[moved] = other._to_marks(other._seen(other.Z[moved])).argmin(1).numpy()
         return other
 
@@ -452,10 +530,14 @@ class LandmarkGeometry:
         [part] = self.parts
         header = {"landmarks": len(self.points), "kernel": part.kernel, "width": part.width,
                   "scheme": asdict(self.scheme), "n_probes": self.n_probes, "recall": self.recall,
-                  "n_bits": self.n_bits}
+                  "n_bits": self.n_bits, "trees": 0 if self.trees is None else self.trees.n_trees}
         arrays = {"Z": self.Z, "weights": self.weights, "points": self.points, "positions": self.positions,
                   "cell": self.cell, "columns": part.view.columns, "factors": part.view.factors,
-                  "weight": self.sums.weight, "similarities": self.sums.similarities, "gram": self.sums.gram}
+                  "weight": self.sums[0].weight, "similarities": self.sums[0].similarities, "gram": self.sums[0].gram}
+        if self.trees is not None:
+            sums = self.sums[1]
+            arrays |= {"leaf": self.leaf, "leaf.similarities": sums.similarities, "leaf.gram": sums.gram}
+            arrays |= with_prefix("trees.", asdict(self.trees))
         return header, {name: np.asarray(array) for name, array in arrays.items()}
 
     @classmethod
@@ -463,10 +545,14 @@ class LandmarkGeometry:
         "The geometry that `state` described"
         view = View(arrays["columns"], arrays["factors"])
         part = Part(header["kernel"], view, header["width"], np.zeros(0), np.zeros(0))
-        known = [torch.from_numpy(arrays[name]) for name in ("weight", "similarities", "gram")]
+        def known(*names): return Sums(*(torch.from_numpy(arrays[name]) for name in names), None, None)
+        sums, trees = [known("weight", "similarities", "gram")], None
+        if header.get("trees"):
+            sums.append(known("weight", "leaf.similarities", "leaf.gram"))
+            trees = Trees(**under_prefix("trees.", arrays))
         return cls(arrays["Z"], arrays["weights"], part, arrays["points"], arrays["positions"], arrays["cell"],
-                   without_targets(Sums(*known, None, None)), Scheme(**header["scheme"]), header["n_probes"],
-                   header["recall"], header.get("n_bits", 0))
+                   without_targets(sums), Scheme(**header["scheme"]), header["n_probes"], header["recall"],
+                   header.get("n_bits", 0), trees, arrays.get("leaf"))
 
     def __getstate__(self):
         header, arrays = self.state()
@@ -506,10 +592,10 @@ class _Groups:
         return out, sorter[np.searchsorted(out, rows, sorter=sorter)], groups
 
 
-def without_targets(sums: Sums) -> Sums:
+def without_targets(sums: list) -> list:
     "The sums that do not depend on targets"
-    m = len(sums.gram)
-    return Sums(sums.weight, sums.similarities, sums.gram, sums.gram.new_zeros(0), sums.gram.new_zeros(m, 0))
+    def known(each): return each.weight, each.similarities, each.gram
+    return [Sums(*known(each), torch.zeros(0).double(), torch.zeros(len(each.gram), 0).double()) for each in sums]
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #33aefd1a
 VALIDATION_ROWS = 4000         # at most,
@@ -537,14 +623,23 @@ def schemes(alpha="auto") -> list:
     return only + alone + both
 
 
-def choose(geometry: LandmarkGeometry, sums: Sums, target, rows, hidden, alpha="auto", groups=None) -> tuple:
+def leaf_schemes(alpha="auto") -> list:
+    "Every scheme with leaves that is tried"
+    coarse, local = ((0.01, 0.1, 1.0, 10.0), 0.3) if alpha == "auto" else ((alpha,), alpha)
+    return [Scheme(penalty if share < 1 else None, 64, local, a, leaf_penalty, share)
+            for leaf_penalty in (10.0, 100.0, 1000.0) for share in (0.25, 0.5, 0.75, 1.0)
+            for penalty in (coarse if share < 1 else coarse[:1]) for a in (0.0, 0.5, 1.0)]
+
+
+def choose(geometry: LandmarkGeometry, sums: list, target, rows, hidden, alpha="auto", groups=None) -> tuple:
     "The scheme with the smallest leave-one-out loss over `rows`, without the labels of `hidden`; a record for each"
     tried, Y, kept = schemes(alpha), target.Y.cpu(), np.arange(len(geometry.Z))
+    if geometry.trees is not None: tried = tried + leaf_schemes(alpha)
     if hidden is not rows:
         if groups is not None: hidden = np.flatnonzero(np.isin(groups, groups[hidden]))
         kept = np.delete(kept, hidden)
         geometry, less = geometry.leave_out(hidden, Y[hidden])
-        sums = sums - less
+        sums = [a - b for a, b in zip(sums, less)]
     places = np.searchsorted(kept, rows)
     votes = geometry.leave_one_out(Y[kept], places, None if groups is None else groups[kept], tried, sums)
     share, device = torch.from_numpy(geometry.weights)[places], target.Y.device
@@ -620,6 +715,14 @@ def category_bits(coordinates, part: Part) -> int:
     return int(is_bit.sum()) if is_bit[len(is_bit) - is_bit.sum() :].all() else 0
 
 
+def tree_rows(order: np.ndarray, n_landmarks: int, groups=None) -> np.ndarray:
+    "The rows that trees are grown on: none of the validation rows, nor of their groups"
+    validation = np.concatenate(validation_rows(order, n_landmarks, groups))
+    rows = order[:GROWN_ROWS]
+    if groups is None: return np.sort(rows[~np.isin(rows, validation)])
+    return np.sort(rows[~np.isin(groups[rows], groups[validation])])
+
+
 def fit_landmarks(
     coordinates,
     Z: np.ndarray,             # (n, d) coordinates of the rows, in the precision to compute with
@@ -633,16 +736,22 @@ def fit_landmarks(
     column_weights=None,
     verbose: int = 0,
     groups: np.ndarray | None = None,   # (n,) rows of one group are left out together
+    leaves: bool = False,               # grow trees, if there are enough rows
+    seed: int = 0,                      # of the trees
 ) -> tuple:
     "The geometry, the sums with those of the target, rows that report, their leave-one-out votes, and records"
     positions = np.sort(order[:n_landmarks])
     part = landmark_part(coordinates, Z[positions], kernel, bandwidth, column_weights)
     def seen(Z): return torch.as_tensor(part.view(Z).astype(Z.dtype))
     Y = torch.zeros(len(Z), 0).double() if target is None else target.Y.cpu()
-    n_bits = category_bits(coordinates, part)
-    passed = LandmarkPass(seen(Z), seen(Z[positions]), part, Y, torch.from_numpy(weights), n_bits).run(verbose)
+    n_bits, trees = category_bits(coordinates, part), None
+    if leaves and target is not None:
+        rows = tree_rows(order, n_landmarks, groups)
+        trees = grow_trees(coordinates, Z[rows], target.select(rows), weights[rows], seed)
+    passed = LandmarkPass(seen(Z), seen(Z[positions]), part, Y, torch.from_numpy(weights), n_bits, trees, Z)
+    passed.run(verbose)
     geometry = LandmarkGeometry(Z, weights, part, Z[positions], positions, passed.cell, without_targets(passed.sums),
-                                n_bits=n_bits)
+                                n_bits=n_bits, trees=trees, leaf=passed.leaf)
     return validate(geometry, passed.sums, target, order, alpha, groups)
 
 
@@ -653,6 +762,7 @@ def validate(geometry, sums, target, order, alpha, groups=None) -> tuple:
     if target is not None:
         scheme, records = choose(geometry, sums, target, choosing, reporting, alpha, groups)
         geometry = geometry.replace(scheme=scheme)
+        if not scheme.leaf_share: geometry = geometry.without_leaves()
         return geometry, sums, reporting, geometry.leave_one_out(target.Y.cpu(), reporting, groups, sums=sums), records
     if alpha != "auto": geometry = geometry.replace(scheme=Scheme(alpha, UNLABELLED_SCHEME.n_local, alpha, 1.0))
     record = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.points)} | asdict(geometry.scheme)
@@ -662,28 +772,40 @@ def validate(geometry, sums, target, order, alpha, groups=None) -> tuple:
 class LandmarkSchema:
     "What a file says of a geometry of landmarks"
     record = {"kernel": str, "penalty": object, "loss_or_none": float, "weight": float, "landmarks": int,
-              "n_local": int, "local_penalty": float, "share": float}
+              "n_local": int, "local_penalty": float, "share": float, "leaf_penalty_or_none": object,
+              "leaf_share_or_none": float}
 
     @staticmethod
     def check_header(header: dict):
         "Raise unless the header has the fields that `LandmarkGeometry.state` writes"
         def positive_int(value): return is_of_kind(value, int) and value > 0
+        def is_penalty(value): return value is None or is_positive(value)
+        def is_share(value): return is_of_kind(value, float) and 0 <= value <= 1
         check_fields("geometry", header, landmarks=int, kernel=KERNELS, width=is_positive, scheme=dict,
-                     n_probes=lambda value: value is None or positive_int(value), recall=float, n_bits_or_none=int)
-        check_fields("scheme", header["scheme"], penalty=lambda value: value is None or is_positive(value),
-                     n_local=positive_int, local_penalty=is_positive, share=float)
+                     n_probes=lambda value: value is None or positive_int(value), recall=float, n_bits_or_none=int,
+                     trees_or_none=int)
+        scheme = header["scheme"]
+        check_fields("scheme", scheme, penalty=is_penalty, n_local=positive_int, local_penalty=is_positive, share=float,
+                     leaf_penalty_or_none=is_penalty, leaf_share_or_none=is_share)
+        if scheme.get("leaf_share"):
+            known = header.get("trees") and scheme.get("leaf_penalty") is not None
+            require(known, "leaves have a share, without trees")
 
     @staticmethod
     def arrays(header: dict) -> dict:
         "Kind and lengths of each array: n rows, c coordinates, m landmarks, v coordinates that the kernel compares"
         lines = {"points": "f m c", "positions": "i m", "cell": "i n", "columns": "i v", "factors": "f v",
                  "weight": "f 1", "similarities": "f m", "gram": "f m m"}
+        if header.get("trees"):
+            lines |= {"leaf": "u n trees", "leaf.similarities": "f leaves", "leaf.gram": "f leaves leaves"}
+            lines |= with_prefix("trees.", TREE_ARRAYS)
         return {f"geometry.{name}": line for name, line in lines.items()}
 
     @staticmethod
     def coefficients(header: dict) -> dict:
         "Those of `vote_coefficients`, for k targets"
-        return {"coefficients.0": "f m k", "coefficients.1": "f n k"}
+        return {"coefficients.0": "f m k", "coefficients.1": "f n k"} | (
+            {"coefficients.2": "f leaves k"} if header.get("trees") else {})
 
     @staticmethod
     def check_arrays(header: dict, arrays: dict, width: int):
@@ -700,3 +822,10 @@ class LandmarkSchema:
         gram = arrays["gram"]
         require(np.allclose(gram, gram.T, rtol=1e-6, atol=1e-9 * np.abs(gram).max()) and (np.diagonal(gram) > 0).all(),
                 "geometry.gram is no sum of products")
+        if not header.get("trees"): return
+        check_trees(under_prefix("trees.", arrays), width)
+        trees = header["trees"]
+        require(len(arrays["trees.starts"]) == trees and len(arrays["leaf.gram"]) == trees * MOST_LEAVES,
+                "geometry.trees are not as many as the file says")
+        check_range("geometry.leaf", arrays["leaf"], 0, MOST_LEAVES)
+        check_range("geometry.leaf.gram", arrays["leaf.gram"], -1e-6)

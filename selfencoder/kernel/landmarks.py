@@ -57,18 +57,19 @@ class Coarse:
 
     def __init__(
         self,
-        K: torch.Tensor,   # (m, m) similarities of the landmarks
-        sums: Sums,        # over all rows
+        K: torch.Tensor | None,   # (m, m) similarities of the landmarks; None: the norm of b is the plain one
+        sums: Sums,               # over all rows
     ):
-        R = K.double() + JITTER[K.dtype] * torch.eye(len(K), dtype=torch.float64, device=K.device)
-        R = torch.linalg.cholesky(R)
         self.weight, self.mean = sums.weight, sums.similarities / sums.weight
-        centred = sums.gram - self.weight * torch.outer(self.mean, self.mean)
-        half = torch.linalg.solve_triangular(R, centred, upper=False)
-        G = torch.linalg.solve_triangular(R, half.T, upper=False)
+        G = sums.gram - self.weight * torch.outer(self.mean, self.mean)
+        if K is not None:
+            R = K.double() + JITTER[K.dtype] * torch.eye(len(K), dtype=torch.float64, device=K.device)
+            R = torch.linalg.cholesky(R)
+            half = torch.linalg.solve_triangular(R, G, upper=False)
+            G = torch.linalg.solve_triangular(R, half.T, upper=False)
         s, U = torch.linalg.eigh((G + G.T) / 2)
         self.s = s.clamp(min=0.0).flip(0)   # the widest feature first
-        self.B = torch.linalg.solve_triangular(R.T, U.flip(1), upper=True)
+        self.B = U.flip(1) if K is None else torch.linalg.solve_triangular(R.T, U.flip(1), upper=True)
 
     def features(self, K: torch.Tensor) -> torch.Tensor:
         "q(x) from the similarities to the landmarks"

@@ -127,7 +127,7 @@ def sensitivity_weights(coordinates, Z, Y, penalty, seed) -> dict:
 
 # %% ../../nbs/kernel/members.ipynb #c8fad8c6
 def column_weight_sets(coordinates, Z, C, target: Target, weights, penalty, seed) -> dict:
-    "Every set of column weights that is tried, from these rows alone; `C` are the same rows as `orient_columns` gives them"
+    "Every set of column weights that is tried, from these rows alone; `C`: what `orient_columns` gives for them"
     evidence = forest_evidence(C, tree_sources(coordinates), coordinates.n_features_in_, target.y, weights,
                                bool(target.codes), seed)
     powers = POWERS if evidence.any() else ()

@@ -17,7 +17,8 @@ import pandas as pd
 import torch
 
 from .landmark_geometry import (LandmarkGeometry, LandmarkPass, category_bits, landmark_part, landmark_weights,
-                                                  precision_for, roles, validate, without_targets)
+                                                  precision_for, roles, tree_rows, validate, without_targets)
+from .leaves import grow_trees
 
 # %% ../../nbs/kernel/partitions.ipynb #ca17729a
 def one_by_one(function, calls: list) -> list:
@@ -118,12 +119,13 @@ def check_same_columns(kinds: dict, other: dict, name: str, other_name: str):
                              "them alike.")
 
 # %% ../../nbs/kernel/partitions.ipynb #09e15bc8
-def process_partition(partition, columns, coordinates, part, points, Y, n_bits, dtype) -> tuple:
-    "Coordinates of the rows of a partition, their cells, and their sums"
+def process_partition(partition, columns, coordinates, part, points, Y, n_bits, trees, dtype) -> tuple:
+    "Coordinates of the rows of a partition, their cells, their leaves, and their sums"
     Z = coordinates.transform_table(read_partition(partition)[columns]).astype(dtype)
     def seen(Z): return torch.as_tensor(part.view(Z).astype(dtype))
-    passed = LandmarkPass(seen(Z), seen(points), part, torch.as_tensor(Y), torch.ones(len(Z)), n_bits).run()
-    return Z, passed.cell, passed.sums
+    passed = LandmarkPass(seen(Z), seen(points), part, torch.as_tensor(Y), torch.ones(len(Z)), n_bits,
+                          trees, Z).run()
+    return Z, passed.cell, passed.leaf, passed.sums
 
 
 def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks, kernel, bandwidth, alpha, relevance,
@@ -139,11 +141,16 @@ def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks,
         column_weights = landmark_weights(coordinates, points, np.ones(len(points)), labels, kernel, seed)
     part = landmark_part(coordinates, points, kernel, bandwidth, column_weights)
     Y = np.zeros((len(table), 0)) if target is None else target.Y.cpu().numpy()
-    n_bits = category_bits(coordinates, part)
-    calls = [(partition, table.columns, coordinates, part, points, own, n_bits, dtype)
+    n_bits, trees = category_bits(coordinates, part), None
+    if target is not None and relevance == "auto":
+        grown = np.intersect1d(tree_rows(order, n_landmarks, groups), sample)
+        places = np.searchsorted(sample, grown)
+        trees = grow_trees(coordinates, Z[places].astype(dtype), target.select(grown), np.ones(len(grown)), seed)
+    calls = [(partition, table.columns, coordinates, part, points, own, n_bits, trees, dtype)
              for partition, own in zip(table.parts, np.split(Y, table.sizes.cumsum()[:-1]))]
-    rows, cells, sums = zip(*table.run(process_partition, calls))
-    whole = reduce(add, sums)
+    rows, cells, leaves, sums = zip(*table.run(process_partition, calls))
+    whole = [reduce(add, each) for each in zip(*sums)]
     geometry = LandmarkGeometry(np.concatenate(rows), weights, part, points, positions, np.concatenate(cells),
-                                without_targets(whole), n_bits=n_bits)
+                                without_targets(whole), n_bits=n_bits, trees=trees,
+                                leaf=None if trees is None else np.concatenate(leaves))
     return *validate(geometry, whole, target, order, alpha, groups), column_weights

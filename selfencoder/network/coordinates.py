@@ -20,7 +20,7 @@ from ..arithmetic import (FAR, column_space, float_precision, multiply_rows, sna
                                     varying_columns, weighted_median)
 from ..files import (COLUMN_KINDS, are_levels, check_arrays, check_column_names, check_fields,
                                check_increasing, list_of, require)
-from ..tables import (Categories, nth_column, as_days, as_floats, categorical_mask, column_kind, floats_of,
+from ..tables import (Categories, as_days, as_floats, categorical_mask, column_kind, floats_of, nth_column,
                                 read_query, read_table, remember_columns)
 
 # %% ../../nbs/network/coordinates.ipynb #1fa63756
@@ -78,19 +78,11 @@ class TableEncoding:
         return np.array([name for group in names for name in group], dtype=object)
 
     @property
-    def is_mark(self):
-        "For each column of E, whether it marks missing values"
-        return self._each(lambda column: [False, True][:1 + column.has_holes], lambda column: [False])
-
-    @property
-    def is_bit(self):
-        "For each column of E, whether it stands for a category"
-        return self._each(lambda column: [False] * (1 + column.has_holes), lambda column: [True])
-
-    def _each(self, of_numbers, of_categories):
-        kinds = [of_numbers(column) if isinstance(column, Numbers) else of_categories(column) * len(column.levels)
-                 for column in self.columns]
-        return np.array([kind for group in kinds for kind in group], dtype=bool)
+    def encoded_kinds(self):
+        "For each column of E: \"number\", \"missing\" (it marks missing values) or \"category\" (it is the bit of one)"
+        kinds = [["number", "missing"][:1 + column.has_holes] if isinstance(column, Numbers)
+                 else ["category"] * len(column.levels) for column in self.columns]
+        return np.array([kind for group in kinds for kind in group])
 
 # %% ../../nbs/network/coordinates.ipynb #4d0f746d
 @dataclass
@@ -262,8 +254,9 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         if self.invariance == "affine":
             self.affine_ = affine_map(E, float_precision(table), self.random_state)
         elif self.invariance == "scale":
-            mark, bit = self.encoding_.is_mark[self.varying_], self.encoding_.is_bit[self.varying_]
-            self.affine_ = scale_map(E, marks=np.flatnonzero(mark | bit & sets_one_row_apart(E)))
+            kinds = self.encoding_.encoded_kinds[self.varying_]
+            unscaled = (kinds == "missing") | (kinds == "category") & sets_one_row_apart(E)
+            self.affine_ = scale_map(E, marks=np.flatnonzero(unscaled))
         else:
             self.affine_ = raw_map(E)
         return E
@@ -341,21 +334,21 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         return self
 
 # %% ../../nbs/network/coordinates.ipynb #68b8d27b
-def check_coordinates_of_network(said: dict, arrays: dict) -> int:
+def check_coordinates_of_network(header: dict, arrays: dict) -> int:
     "Raise unless header and arrays are those of fitted coordinates; how many coordinates a row has"
-    check_fields("coordinates", said, invariance={"scale", "affine", None}, columns=list_of(dict),
+    check_fields("coordinates", header, invariance={"scale", "affine", None}, columns=list_of(dict),
                  feature_names_in=object)
     width = 0
-    for j, column in enumerate(said["columns"]):
+    for j, column in enumerate(header["columns"]):
         if "levels" in column:
             check_fields(f"column {j}", column, levels=are_levels)
             width += len(column["levels"])
         else:
             check_fields(f"column {j}", column, median=float, has_holes=bool, kind_or_none=COLUMN_KINDS)
             width += 1 + column["has_holes"]
-    check_column_names(said["feature_names_in"], len(said["columns"]))
+    check_column_names(header["feature_names_in"], len(header["columns"]))
     expected = {"varying": "i e", "unit": "f e", "shift": "f e", "factor": "f e"}
-    affine, sizes = {"matrix": "f e r", "back": "f r e"} if said["invariance"] == "affine" else {}, {}
+    affine, sizes = {"matrix": "f e r", "back": "f r e"} if header["invariance"] == "affine" else {}, {}
     check_arrays(arrays, expected | affine, sizes)
     check_increasing("coordinates.varying", arrays["varying"], width)
     require((arrays["unit"] > 0).all() and (arrays["factor"] != 0).all(), "coordinates have no unit")

@@ -407,7 +407,7 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         self.hidden_layer_sizes = tuple(self.hidden_layer_sizes)   # JSON has no tuples
         self.coordinates_ = TableCoordinates.from_state(header["coordinates"], under_prefix("coordinates.", arrays))
         adopt_columns(self, self.coordinates_)
-        # version 0.1 left what the geometry says about itself to the parameters
+        # in a file of version 0.1 the header of the geometry is among the parameters
         self.geometry_ = NetworkGeometry.from_state(header.get("geometry", header["parameters"]), arrays, self.device)
         self.n_iter_, self.solver_, self.n_samples_fit_ = header["n_iter"], header["solver"], header["n_samples_fit"]
         self.loss_curve_, self.loss_epochs_ = arrays["loss_curve"].tolist(), _loss_epochs(header, arrays)

@@ -169,7 +169,7 @@ def reparametrize(
         raise ValueError(f"M must be of shape {(d, d)} and v of shape {(d,)}; "
                          f"got {tuple(M.shape)} and {tuple(v.shape)}.")
     if torch.linalg.matrix_rank(M) < d:
-        raise ValueError("M must be invertible: Proposition 1 says nothing about a map that loses a direction.")
+        raise ValueError("M must be invertible: Proposition 1 does not hold for a singular map.")
     new = copy.deepcopy(network)
     first = new.hidden[0] if len(new.hidden) else None
     W, b = (first.weight, first.bias) if first is not None else (new.W, new.b)

@@ -500,7 +500,7 @@ def _lbfgs(stack, max_iter, tol, verbose, memory=10):
         slope = torch.dot(gradient, direction).item() / stack.n[0]
         step = 1.0 if pairs else min(1.0, math.sqrt(stack.n[0]) / max(direction.norm().item(), 1e-30))
         found = _line_search(stack, stack.theta[0].clone(), direction, value, slope, step)
-        if found is None:  # nothing lower can be told apart in this precision
+        if found is None:  # nothing lower in this precision
             history.converged = True
             break
         fall, s, y = value - found[1], direction.mul_(found[0]), stack.gradient[0] - gradient
@@ -544,7 +544,7 @@ def whiten(
     mean = Z.double().mean(0)
     centred = Z.double() - mean
     deviation = centred.square().mean(0).sqrt()
-    deviation = torch.where(deviation > 1e-7 * mean.abs(), deviation, math.inf)  # a constant column says nothing
+    deviation = torch.where(deviation > 1e-7 * mean.abs(), deviation, math.inf)  # a constant column is dropped
     centred = centred / deviation
     values, vectors = torch.linalg.eigh(centred.T @ centred / len(Z))
     kept = values > 1e-10 * values.max().clamp(min=1e-300)
@@ -570,7 +570,7 @@ def _newton_pass(X, Q, theta, outputs, rows):
 
 
 def _solve(hessian, ridge, gradient):
-    "The Newton steps of all the outputs and how much each promises to lower its objective"
+    "The Newton steps of all the outputs and how much each is expected to lower its objective"
     k, c = gradient.shape
     upper = torch.triu_indices(k, k)
     H = hessian.new_empty(c, k, k)
@@ -618,7 +618,7 @@ def newton(
     Z,  # the rows; row i belongs to output i
     *,
     max_iter: int = 50,  # steps
-    tol: float = 1e-6,  # an output is done when its next step promises to lower its objective by less
+    tol: float = 1e-6,  # an output is done when its next step is expected to lower its objective by less
     alpha: float = 0.05,  # ridge penalty
     metric: str = "covariance",  # of the penalty: the data's own, or "identity" for |w_i|^2 as in the other solvers
     block_bytes: int = BLOCK_BYTES,  # temporary memory

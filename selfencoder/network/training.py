@@ -36,7 +36,7 @@ def choose_solver(
     hidden_layer_sizes,
     output_activation: str,
 ) -> str:
-    "The solver that `'auto'` stands for, or the one asked for if it can train this network"
+    "The solver that `'auto'` stands for, or the one named if it can train this network"
     linear = len(hidden_layer_sizes) == 0
     if solver == "newton" and not (linear and output_activation == "sigmoid"):
         raise ValueError("solver='newton' trains a sigmoid output without hidden layer: set "
@@ -56,11 +56,11 @@ DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 
 def solver_options(
     solver: str,  # one of SOLVERS
-    **asked,      # None: not asked for
+    **options,    # None: not passed
 ) -> dict:
-    "What the solver is called with: those of the options `asked` that it has, and its defaults here"
+    "The keyword arguments of the solver: those of `options` that it has, and its defaults here"
     takes = ("alpha", "max_iter", "tol", "verbose", *OPTIONS[solver])
-    return DEFAULTS.get(solver, {}) | {name: asked[name] for name in takes if asked.get(name) is not None}
+    return DEFAULTS.get(solver, {}) | {name: options[name] for name in takes if options.get(name) is not None}
 
 # %% ../../nbs/network/training.ipynb #744c57b5
 STARTS = {"random": start_random, "zero": start_zero, "neighbors": start_neighbors}
@@ -72,7 +72,7 @@ def start_network(
     init: str,                   # "auto" or one of STARTS
     generator: torch.Generator,
 ):
-    "Start `network` as `init` says; `'auto'` is zero, from where equal rows stay equal"
+    "Start `network` as `init` names; `'auto'` is zero, where equal rows have equal outputs"
     init = "zero" if init == "auto" else init
     STARTS[init](network, *([rows] if init == "neighbors" else []), generator=generator)
 

@@ -307,7 +307,7 @@ def badly_scaled_mixture(
     n_classes: int = 10,
     random_state: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    "Rows of a mixture of normal clusters with noise columns and units that differ by up to a million, and their clusters"
+    "Rows of a mixture of normal clusters with noise columns and very different units, and their clusters"
     rng = np.random.default_rng(random_state)
     y = rng.integers(n_classes, size=n)
     centres = 1.6 * rng.normal(size=(n_classes, d // 2))

@@ -6,8 +6,8 @@
 __all__ = ['TRANSFORMATIONS', 'MEASUREMENTS', 'as_table', 'numeric_columns', 'on_numbers', 'shift', 'scale', 'permute',
            'random_map', 'rotate', 'affine', 'duplicate', 'complement', 'encode_categories', 'recode', 'scores',
            'equal_neighbors', 'reorder', 'applicable', 'named_transformations', 'check_invariance', 'literal',
-           'separated', 'hull_vertices', 'read_result', 'configurations', 'promises', 'sample_table', 'exactness',
-           'hulls', 'price', 'measure_invariance']
+           'separated', 'hull_vertices', 'read_result', 'configurations', 'covered_transformations', 'sample_table',
+           'exactness', 'hulls', 'price', 'measure_invariance']
 
 # %% ../../nbs/paper/invariance.ipynb #1e6dd1a7
 import warnings
@@ -321,7 +321,7 @@ def configurations():
             for solver in ["adam", "lbfgs", "newton"] if solver != "newton" or (phi == "sigmoid" and not hidden)]
 
 
-def promises(
+def covered_transformations(
     invariance,     # "scale" or "affine"
     hidden=False,   # whether there are hidden layers
 ):
@@ -355,7 +355,7 @@ def exactness(name, n_rows=300, n_rows_hidden=150, seed=0):
     for parameters in configurations():
         most = n_rows_hidden if parameters["hidden_layer_sizes"] else n_rows
         table, frame = sample_table(name, most, seed), sample_table(name, most, seed, categories=True)
-        kept = promises(parameters["invariance"], parameters["hidden_layer_sizes"])
+        kept = covered_transformations(parameters["invariance"], parameters["hidden_layer_sizes"])
         recoding = {"recode": kept.pop("recode")} if "recode" in kept and "recode" in applicable(frame) else {}
         kept.pop("recode", None)
         for data, transformations in [(table, kept), (frame, recoding)]:
