@@ -168,7 +168,8 @@ def _check_widths(text, lines, rows, delimiter, path):
             raise ValueError(f"line {line} of {str(path)!r} has the delimiter {other[0]!r} and its header "
                              f"{delimiter!r}: use one of them in the whole file")
         raise ValueError(f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} and its "
-                         f"header {width}, if {mark} is the delimiter: correct the line, or name another one with --delimiter")
+                         f"header {width}, if {mark} is the delimiter: correct the line, or name another one with "
+                         "--delimiter")
 
 # %% ../nbs/table_files.ipynb #db5f65cd
 _THOUSANDS_BY_COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")                     # 1,234 and 1,234.5
