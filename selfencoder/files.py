@@ -211,12 +211,13 @@ def estimator_for(
         opens = cls
     else:
         raise ValueError(f"{str(path)!r} holds a {saved}: {_open_with(saved, cls)}.")
+    parameters = {name: value for name, value in parameters.items() if name not in PATH_PARAMETERS}
     unknown = sorted(set(parameters) - set(opens().get_params(deep=False)))
     if unknown:
         some = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
         raise ValueError(f"{str(path)!r} was saved with parameters that {opens.__name__} does not have ({some}): "
                          f"{_open_with(saved, opens)}.")
-    return opens(**{name: value for name, value in parameters.items() if name not in PATH_PARAMETERS})
+    return opens(**parameters)
 
 
 def _open_with(saved, cls):
