@@ -71,7 +71,8 @@ class Column:
     def values_of(self, floats: np.ndarray):
         "A column of a table that `floats` gives these floats for; objects, of a category, as they are"
         if self.kind == "order":
-            return pd.Categorical.from_codes(np.where(np.isnan(floats), -1, floats).astype(int), self.levels, ordered=True)
+            codes = np.where(np.isnan(floats), -1, floats).astype(int)
+            return pd.Categorical.from_codes(codes, self.levels, ordered=True)
         if self.kind not in ("time", "duration"): return floats
         microseconds = np.where(np.isnan(floats), np.iinfo(np.int64).min, np.rint(floats * 86_400_000_000))   # NaT
         return microseconds.astype(np.int64).view({"time": "datetime64[us]", "duration": "timedelta64[us]"}[self.kind])

@@ -106,8 +106,9 @@ class Relevance:
         "The sets of column weights, from the rows that are not in the quarter `without`"
         if without not in self.sets:
             rows = np.flatnonzero(self.quarter != without) if without is not None else np.arange(len(self.Z))
-            self.sets[without] = column_weight_sets(self.coordinates, self.Z[rows], self.C[rows],
-                                                    self.target.select(rows), self.weights[rows], self.penalty, self.seed)
+            self.sets[without] = column_weight_sets(
+                self.coordinates, self.Z[rows], self.C[rows], self.target.select(rows), self.weights[rows],
+                self.penalty, self.seed)
         return self.sets[without]
 
     def cross_fitted(self, name, kernel, bandwidth, penalties, some=range(QUARTERS)):
