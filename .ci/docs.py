@@ -123,6 +123,8 @@ class Page:
         front = re.match(r"\s*---\n(.*?)\n---\s*(.*)", source, re.S)
         if front and not self.meta:
             self.meta, source = yaml.safe_load(front[1]) or {}, front[2]
+        # nbdev also links a name that is part of a link already: the author's link stays
+        source = re.sub(r"(?<!!)\[([^][]*)\[(`[^`]+`)\]\([^)]*\)([^][]*)\]\(", r"[\1\2\3](", source)
         return re.sub(r"<!-- WARNING.*?-->", "", source)
 
     def code(self, options: dict, code: str, outputs: list) -> list:

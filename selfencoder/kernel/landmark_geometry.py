@@ -148,12 +148,13 @@ class LandmarkGeometry:
         n_bits: int = 0,               # so many of the coordinates that the kernel compares belong to categories
         trees: Trees | None = None,
         leaf: np.ndarray | None = None,   # (n, trees) the leaf of each row, if there are trees
+        validation: np.ndarray | None = None,   # rows whose labels chose nothing: scores are those of these rows
         n_jobs: int | None = None,     # threads that answer; None: as many as torch uses
     ):
         self.Z, self.weights, self.parts = Z, np.asarray(weights, dtype=np.float64), [part]
         self.points, self.positions, self.cell, self.sums, self.scheme = points, positions, cell, sums, scheme
         self.n_probes, self.recall, self.n_bits, self.n_jobs = n_probes, recall, n_bits, n_jobs
-        self.trees, self.leaf = trees, leaf
+        self.trees, self.leaf, self.validation = trees, leaf, validation
 
     def replace(self, **changes):
         "The same rows with another `scheme`, `n_probes`, `recall` or `n_jobs`"
@@ -486,10 +487,10 @@ class LandmarkGeometry:
         leaf = self.trees(Z)
         return [*sums, self.trees.sums(leaf, T, weights)], cell, leaf
 
-    def _of_rows(self, Z, weights, points, positions, cell, leaf, sums):
+    def _of_rows(self, Z, weights, points, positions, cell, leaf, sums, validation):
         "A geometry of other rows with the choices of this one"
         return type(self)(Z, weights, self.parts[0], points, positions, cell, sums, self.scheme, self.n_probes,
-                          self.recall, self.n_bits, self.trees, leaf, self.n_jobs)
+                          self.recall, self.n_bits, self.trees, leaf, validation, self.n_jobs)
 
     def learn(self, Z, weights):
         "The geometry with more training rows: as if solved with them, on the same landmarks and trees"
@@ -497,15 +498,17 @@ class LandmarkGeometry:
         with one_thread(): sums, cell, leaf = self._sums_of(Z, np.asarray(weights, dtype=np.float64))
         if leaf is not None: leaf = np.concatenate([self.leaf, leaf])
         return self._of_rows(np.concatenate([self.Z, Z]), np.append(self.weights, weights), self.points, self.positions,
-                             np.append(self.cell, cell), leaf, [a + b for a, b in zip(self.sums, sums)])
+                             np.append(self.cell, cell), leaf, [a + b for a, b in zip(self.sums, sums)],
+                             self.validation)
 
     def leave_out(self, positions, T=None) -> tuple:
         "The geometry without some rows, but with landmarks among them, and what was subtracted from the sums"
         with one_thread(): sums, _, _ = self._sums_of(self.Z[positions], self.weights[positions], T)
-        kept = np.delete(np.arange(len(self.Z)), positions)
+        kept, validation = np.delete(np.arange(len(self.Z)), positions), self.validation
+        if validation is not None: validation = np.searchsorted(kept, validation[~np.isin(validation, positions)])
         other = self._of_rows(self.Z[kept], self.weights[kept], self.points, np.searchsorted(kept, self.positions),
                               self.cell[kept], None if self.leaf is None else self.leaf[kept],
-                              [a - b for a, b in zip(self.sums, without_targets(sums))])
+                              [a - b for a, b in zip(self.sums, without_targets(sums))], validation)
         return other, sums
 
     def forget(self, positions):
@@ -519,7 +522,7 @@ class LandmarkGeometry:
         cell = rest.cell - np.searchsorted(gone, rest.cell).astype(np.int32)   # the numbers of later landmarks decrease
         other = self._of_rows(rest.Z, rest.weights, np.delete(self.points, gone, axis=0),
                               np.delete(rest.positions, gone), cell, rest.leaf,
-                              [rest.sums[0].without(gone), *rest.sums[1:]])
+                              [rest.sums[0].without(gone), *rest.sums[1:]], rest.validation)
         if len(moved): cell[moved] = other._to_marks(other._seen(other.Z[moved])).argmin(1).numpy()
         return other
 
@@ -530,10 +533,12 @@ class LandmarkGeometry:
         [part] = self.parts
         header = {"landmarks": len(self.points), "kernel": part.kernel, "width": part.width,
                   "scheme": asdict(self.scheme), "n_probes": self.n_probes, "recall": self.recall,
-                  "n_bits": self.n_bits, "trees": 0 if self.trees is None else self.trees.n_trees}
+                  "n_bits": self.n_bits, "trees": 0 if self.trees is None else self.trees.n_trees,
+                  "validation": self.validation is not None}
         arrays = {"Z": self.Z, "weights": self.weights, "points": self.points, "positions": self.positions,
                   "cell": self.cell, "columns": part.view.columns, "factors": part.view.factors,
                   "weight": self.sums[0].weight, "similarities": self.sums[0].similarities, "gram": self.sums[0].gram}
+        if self.validation is not None: arrays["validation"] = self.validation
         if self.trees is not None:
             sums = self.sums[1]
             arrays |= {"leaf": self.leaf, "leaf.similarities": sums.similarities, "leaf.gram": sums.gram}
@@ -552,7 +557,7 @@ class LandmarkGeometry:
             trees = Trees(**under_prefix("trees.", arrays))
         return cls(arrays["Z"], arrays["weights"], part, arrays["points"], arrays["positions"], arrays["cell"],
                    without_targets(sums), Scheme(**header["scheme"]), header["n_probes"], header["recall"],
-                   header.get("n_bits", 0), trees, arrays.get("leaf"))
+                   header.get("n_bits", 0), trees, arrays.get("leaf"), arrays.get("validation"))
 
     def __getstate__(self):
         header, arrays = self.state()
@@ -761,7 +766,7 @@ def validate(geometry, sums, target, order, alpha, groups=None) -> tuple:
     geometry = choose_probes(geometry, np.sort(order[-RECALL_ROWS:]))
     if target is not None:
         scheme, records = choose(geometry, sums, target, choosing, reporting, alpha, groups)
-        geometry = geometry.replace(scheme=scheme)
+        geometry = geometry.replace(scheme=scheme, validation=reporting)
         if not scheme.leaf_share: geometry = geometry.without_leaves()
         return geometry, sums, reporting, geometry.leave_one_out(target.Y.cpu(), reporting, groups, sums=sums), records
     if alpha != "auto": geometry = geometry.replace(scheme=Scheme(alpha, UNLABELLED_SCHEME.n_local, alpha, 1.0))
@@ -783,7 +788,7 @@ class LandmarkSchema:
         def is_share(value): return is_of_kind(value, float) and 0 <= value <= 1
         check_fields("geometry", header, landmarks=int, kernel=KERNELS, width=is_positive, scheme=dict,
                      n_probes=lambda value: value is None or positive_int(value), recall=float, n_bits_or_none=int,
-                     trees_or_none=int)
+                     trees_or_none=int, validation_or_none=bool)
         scheme = header["scheme"]
         check_fields("scheme", scheme, penalty=is_penalty, n_local=positive_int, local_penalty=is_positive, share=float,
                      leaf_penalty_or_none=is_penalty, leaf_share_or_none=is_share)
@@ -796,6 +801,7 @@ class LandmarkSchema:
         "Kind and lengths of each array: n rows, c coordinates, m landmarks, v coordinates that the kernel compares"
         lines = {"points": "f m c", "positions": "i m", "cell": "i n", "columns": "i v", "factors": "f v",
                  "weight": "f 1", "similarities": "f m", "gram": "f m m"}
+        if header.get("validation"): lines["validation"] = "i validation"
         if header.get("trees"):
             lines |= {"leaf": "u n trees", "leaf.similarities": "f leaves", "leaf.gram": "f leaves leaves"}
             lines |= with_prefix("trees.", TREE_ARRAYS)
@@ -822,6 +828,7 @@ class LandmarkSchema:
         gram = arrays["gram"]
         require(np.allclose(gram, gram.T, rtol=1e-6, atol=1e-9 * np.abs(gram).max()) and (np.diagonal(gram) > 0).all(),
                 "geometry.gram is no sum of products")
+        if header.get("validation"): check_increasing("geometry.validation", arrays["validation"], n)
         if not header.get("trees"): return
         check_trees(under_prefix("trees.", arrays), width)
         trees = header["trees"]

@@ -149,7 +149,9 @@ class FittedTarget:
         "Positions of rows and their leave-one-out votes: of all rows, or of a sample with landmarks"
         if isinstance(self.geometry, KernelGeometry): return np.arange(len(self.weights)), self.leave_one_out()
         if self.validation_sample is None:
-            rows = np.sort(np.random.default_rng(0).permutation(len(self.weights))[:SCORED_ROWS])
+            rows = self.geometry.validation   # their labels chose nothing
+            if rows is None or not len(rows):
+                rows = np.sort(np.random.default_rng(0).permutation(len(self.weights))[:SCORED_ROWS])
             self.validation_sample = rows, self.geometry.leave_one_out(self.Y, rows, groups=self.groups)
         return self.validation_sample
 
