@@ -169,8 +169,8 @@ class ServedModel:
                     self._load()
                     self.problem = None
             except (OSError, ValueError) as error:
-                self.problem = f"the model file cannot be loaded, and the previous model answers: {error}"
-                LOG.warning(self.problem)
+                self.problem = "the model file cannot be loaded, so the previous model answers; the log has the reason."
+                LOG.warning("%s %s", self.problem, error)   # names a path, which is not for clients
             finally:
                 self.lock.release()
         return self.model
