@@ -54,10 +54,10 @@ def sidebar(nbs: Path) -> list:
 
 
 def misplaced(nbs: Path) -> list:
-    "Notebooks that are not named exactly once: in the sidebar, or, for those in tests/, by the page that lists them"
-    named = [name for _, names in sidebar(nbs) for name in names]
-    if TESTS in named: named += re.findall(r"\]\((tests/\w+\.ipynb)\)", (nbs / TESTS).read_text(encoding="utf-8"))
-    return [f"{name} is named {named.count(name)} times" for name in notebooks(nbs) if named.count(name) != 1]
+    "Notebooks that are not listed exactly once: in the sidebar, or, for those in tests/, on the page about the tests"
+    listed = [name for _, names in sidebar(nbs) for name in names]
+    if TESTS in listed: listed += re.findall(r"\]\((tests/\w+\.ipynb)\)", (nbs / TESTS).read_text(encoding="utf-8"))
+    return [f"{name} is listed {listed.count(name)} times" for name in notebooks(nbs) if listed.count(name) != 1]
 
 
 # ---- one notebook: nbdev's processing, then markdown ----------------------------------------------------------
@@ -123,6 +123,8 @@ class Page:
         front = re.match(r"\s*---\n(.*?)\n---\s*(.*)", source, re.S)
         if front and not self.meta:
             self.meta, source = yaml.safe_load(front[1]) or {}, front[2]
+        # nbdev also links a name that is part of a link already: the author's link stays
+        source = re.sub(r"(?<!!)\[([^][]*)\[(`[^`]+`)\]\([^)]*\)([^][]*)\]\(", r"[\1\2\3](", source)
         return re.sub(r"<!-- WARNING.*?-->", "", source)
 
     def code(self, options: dict, code: str, outputs: list) -> list:

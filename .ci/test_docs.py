@@ -20,6 +20,7 @@ CELLS = [
     prose("## Prose {#sec-prose}\n\nSee [the network](../network/model.ipynb#eq.-1) and "
           "<https://example.org/x.ipynb>. $w_i$\n\n$$\\sum_i p_i = 1$$"),
     prose("[`fit`](https://se.example/se/network.html#fit) is linked by nbdev. It's \"scale\" or \"affine\"."),
+    prose("Read [how [`fit`](https://se.example/se/network.html#fit) works](../network/model.ipynb)."),
     code("#| label: fig-dot\n#| fig-cap: \"A dot [at $0$]\"\n#| fig-alt: one white \"dot\"\nplot()",
          data(image_png=PIXEL, text_plain="<Figure>")),
     code("print('red')", {"output_type": "stream", "text": ["\x1b[31mred\x1b[0m\n", "a < b\n"]}),
@@ -39,6 +40,7 @@ EXPECTED = {
     "a link to another page, with its anchor": r'href="\.\./network\.html#eq\.-1"',
     "a link to elsewhere, untouched": r'href="https://example\.org/x\.ipynb"',
     "a name linked by nbdev, kept local": r'href="\.\./network\.html#fit"',
+    "a link around a name": r'Read <a\s+href="\.\./network\.html">how <code>fit</code>\s+works</a>\.',
     "inline and display formulas": r"<math display=\"inline\".*<math display=\"block\"",
     "a figure's number, caption and description":
         r'alt="one white (&quot;|&#34;)dot(&quot;|&#34;)".*<figcaption.*Figure 1: A dot \[at\s<',
@@ -94,7 +96,7 @@ def test_problems_and_search(tmp_path):
 
 
 def test_misplaced(tmp_path):
-    "Every notebook is named once: in the sidebar, or on the page that lists the tests"
+    "Every notebook is listed once: in the sidebar, or on the page that lists the tests"
     for name in ("testing", "tests/a", "tests/b", "c"): docs.write(tmp_path / f"{name}.ipynb", b"[A](tests/a.ipynb)")
     docs.write(tmp_path / "sidebar.yml", b"website: {sidebar: {contents: [{section: S, contents: [testing.ipynb]}]}}")
-    assert docs.misplaced(tmp_path) == ["c.ipynb is named 0 times", "tests/b.ipynb is named 0 times"]
+    assert docs.misplaced(tmp_path) == ["c.ipynb is listed 0 times", "tests/b.ipynb is listed 0 times"]

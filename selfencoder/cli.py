@@ -8,9 +8,9 @@ __all__ = ['COMMANDS', 'DESCRIPTION', 'SECONDS_UNTIL_PROGRESS', 'READING', 'LEAR
            'main', 'info', 'reading', 'check_names', 'writing_to', 'check_out', 'write_text', 'write_csv',
            'training_table', 'target_is_classes', 'about_the_table', 'estimators', 'known_target', 'fitted',
            'is_model_file', 'open_model', 'check_k', 'fit_and_read_queries', 'open_and_read_queries', 'row_names',
-           'training_target', 'fit', 'predict', 'neighbors', 'explain', 'explore', 'choose_budget', 'show_tables',
-           'show_differences', 'running', 'show_details', 'run_first_look', 'reproduce', 'compare', 'bench',
-           'invariance']
+           'training_target', 'fit', 'predict', 'neighbors', 'explain', 'explore', 'duplicates', 'choose_budget',
+           'show_tables', 'show_differences', 'running', 'show_details', 'run_first_look', 'reproduce', 'compare',
+           'bench', 'invariance']
 
 # %% ../nbs/cli.ipynb #179d0a70
 import argparse
@@ -260,7 +260,8 @@ def write_csv(found, args):
     from selfencoder.table_files import without_formulas
     safe, formulas = without_formulas(found)
     if formulas and not args.spreadsheet:
-        note(f"the answer holds {formulas[0]!r:.60}, which a spreadsheet would run as a formula: --spreadsheet prevents it")
+        note(f"the answer holds {formulas[0]!r:.60}, which a spreadsheet would run as a formula: --spreadsheet "
+             "prevents it")
     write_text(args.out, (safe if args.spreadsheet else found).to_csv(index=False))
 
 # %% ../nbs/cli.ipynb #8eb4ab61
@@ -273,7 +274,8 @@ def training_table(args):
     if args.classes and args.numbers: raise ValueError("--classes and --numbers exclude each other")
     named = getattr(args, "id", None)
     if args.target in args.ignore: raise ValueError(f"{args.target!r} cannot be the target and be ignored: choose one")
-    if named is not None and named == args.target: raise ValueError(f"{named!r} cannot be the target and the id: choose one")
+    if named is not None and named == args.target:
+        raise ValueError(f"{named!r} cannot be the target and the id: choose one")
     if is_model_file(args.table):
         raise ValueError(f"{args.table!r} is a model file, which does not hold the table that it was made from: name "
                          "that table")
@@ -287,8 +289,8 @@ def training_table(args):
     if not len(table.columns): raise ValueError(f"{args.table!r} has no columns left to compare")
     for name, values in table.items():
         if values.dtype.kind in "iu" and len(values) >= 20 and (np.diff(values) > 0).all():
-            note(f"column {name!r} grows from row to row, as a row number does: if it is one, leave it out with --ignore "
-                 f"{name!r}, or name the rows by it with --id {name!r}")
+            note(f"column {name!r} grows from row to row, as a row number does: if it is one, leave it out with "
+                 f"--ignore {name!r}, or name the rows by it with --id {name!r}")
     return table, target
 
 
@@ -335,8 +337,8 @@ def known_target(target, args):
         note(f"{args.target!r} is taken as a number (--classes: as classes)")
         return values, False
     if values.nunique() == 1:
-        raise ValueError(f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target out to find "
-                         "neighbours without it")
+        raise ValueError(f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target out to "
+                         "find neighbours without it")
     note(f"{args.target!r} is taken as {values.nunique()} classes" + " (--numbers: as a number)"
          * (values.dtype.kind in "iuf"))
     return values.astype(str) if values.dtype.kind == "f" else values, True   # a number with a fraction is no label
@@ -563,6 +565,39 @@ def explore(args):
     note(f"http://127.0.0.1:{args.port} shows the page to this computer; Ctrl-C ends it")
     shown.serve(args.port)
 
+# %% ../nbs/cli.ipynb #7303c044
+@command(
+    TABLE,
+    option("query", nargs="?", metavar="OTHER", help="a second table with the same columns, to be linked to TABLE"),
+    option("--threshold", type=float, default=0.8, metavar="S", help="the least similarity, up to 1 (default: 0.8)"),
+    ID,
+    option("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"),
+    WRITING, SPREADSHEET, *READING)
+def duplicates(args):
+    """find rows that are nearly equal, in one table or between two
+
+    Writes one line for each pair, the most similar first: their numbers, counted from 0 in the order of the files,
+    or their ids, and their similarity, which is 1 for rows that are equal in every column.
+
+    examples:
+
+        selfencoder duplicates customers.csv --id customer -o pairs.csv
+        selfencoder duplicates customers.csv leads.csv --threshold 0.7 --ignore notes
+    """
+    from selfencoder import KernelSelfEncoder
+    from selfencoder.reasons import near_duplicates
+    from selfencoder.table_files import columns_of, rows_from_file
+    if not 0 < args.threshold <= 1: raise ValueError(f"--threshold must be above 0 and at most 1; got {args.threshold}")
+    check_out(args.out, args.table, *([args.query] if args.query else []))
+    args.target, args.classes, args.numbers, args.seed = None, False, False, 0
+    table, _ = training_table(args)
+    with about_the_table(), working(f"comparing {len(table):,} rows"):
+        model = KernelSelfEncoder().fit(table)
+        other = rows_from_file(args.query, columns_of(model), **reading(args)) if args.query else None
+        found = near_duplicates(model, args.threshold, other)
+    note(f"{len(found):,} pairs with a similarity of {args.threshold} or more")
+    write_csv(found, args)
+
 # %% ../nbs/cli.ipynb #818a6c86
 def choose_budget(args):
     "The budget that the options ask for"
@@ -755,7 +790,8 @@ def bench(args):
     only = check_names(args.only, list(benchmarks), "comparison")
     folder = args.out or ("results/reasons" if args.reasons else "results/benchmarks")
     Store(folder).check_writable()   # now, not after the measurement
-    benchmarks_network.run_benchmarks({name: benchmarks[name] for name in only}, folder, args.quick, " ".join(args.typed))
+    chosen = {name: benchmarks[name] for name in only}
+    benchmarks_network.run_benchmarks(chosen, folder, args.quick, " ".join(args.typed))
 
 
 @command(

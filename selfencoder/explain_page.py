@@ -289,7 +289,7 @@ def columns_html(x: pd.DataFrame, shares: np.ndarray, number: float, unknown: np
 
 # %% ../nbs/explain_page.ipynb #af2f1d2c
 def with_truth_values(queries: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    "The queries with True and False for 1 and 0 where the table has truth values: files of new rows are read as numbers"
+    "The queries with True and False for 1 and 0 where the table has booleans: files of new rows are read as numbers"
     def truth(value): return bool(value) if not pd.isna(value) and value in (0, 1) else value
     def is_truth(values): return len(values) > 0 and all(isinstance(value, (bool, np.bool_)) for value in values)
     names = [name for name in table.columns if is_truth(table[name].dropna())]

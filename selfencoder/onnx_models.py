@@ -232,8 +232,8 @@ def to_onnx(
     "The model as an ONNX `ModelProto`: one input for each column of the table, labels and probabilities out"
     check_is_fitted(model, "geometry_")
     if type(model.geometry_) is not KernelGeometry or not hasattr(model, "predict"):
-        raise ValueError(f"this {type(model).__name__} cannot be exported to ONNX: export a KernelSelfEncoderClassifier "
-                         "or a KernelSelfEncoderRegressor, fitted with n_landmarks=None.")
+        raise ValueError(f"this {type(model).__name__} cannot be exported to ONNX: export a "
+                         "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor, fitted with n_landmarks=None.")
     unknown = [part.kernel for part in model.geometry_.parts if part.kernel not in METRICS]
     if unknown: raise ValueError(f"kernels of the kind {unknown[0]!r} cannot be exported to ONNX.")
     graph = Graph()

@@ -165,10 +165,11 @@ def _check_widths(text, lines, rows, delimiter, path):
         given = list(io.StringIO(text, newline=""))[line - 1]
         other = [each for each in DELIMITERS if given.count(each) == width - 1]
         if other and width > 1:
-            raise ValueError(f"line {line} of {str(path)!r} has the delimiter {other[0]!r} and its header {delimiter!r}: "
-                             "use one of them in the whole file")
-        raise ValueError(f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} and its header "
-                         f"{width}, if {mark} is the delimiter: correct the line, or name another one with --delimiter")
+            raise ValueError(f"line {line} of {str(path)!r} has the delimiter {other[0]!r} and its header "
+                             f"{delimiter!r}: use one of them in the whole file")
+        raise ValueError(f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} and its "
+                         f"header {width}, if {mark} is the delimiter: correct the line, or name another one with "
+                         "--delimiter")
 
 # %% ../nbs/table_files.ipynb #db5f65cd
 _THOUSANDS_BY_COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")                     # 1,234 and 1,234.5
@@ -207,8 +208,8 @@ def decimal_mark(
         if np.isnan(numbers_in(without)).any(): continue   # text
         thousands = [text for text in commas if _THOUSANDS_BY_COMMA.fullmatch(text)]
         if thousands:
-            raise ValueError(f"{thousands[0]!r} in column {name!r} of {str(path)!r} is ambiguous: choose --decimal , if "
-                             "the comma marks decimals, --decimal . if it marks thousands")
+            raise ValueError(f"{thousands[0]!r} in column {name!r} of {str(path)!r} is ambiguous: choose --decimal , "
+                             "if the comma marks decimals, --decimal . if it marks thousands")
         points = [text for text in without if "." in text]
         if commas: comma = commas[0], name
         if points: point = points[0], name
@@ -258,8 +259,8 @@ def _warn_of_few_texts(column, numbers, path):
     "Warn if nearly all cells of a text column are numbers"
     if np.isnan(numbers).mean() > 0.1: return
     line = column.index[np.isnan(numbers)][0]
-    _note(f"column {column.name!r} of {str(path)!r} holds numbers, but {column[line]!r} in line {line}, so it is read as "
-          "text: leave such cells empty if the number is not known")
+    _note(f"column {column.name!r} of {str(path)!r} holds numbers, but {column[line]!r} in line {line}, so it is read "
+          "as text: leave such cells empty if the number is not known")
 
 # %% ../nbs/table_files.ipynb #b4aac33d
 def _like_training(table, holds_numbers, decimal, path):
@@ -293,7 +294,9 @@ def columns_in(table: pd.DataFrame) -> dict:
 def columns_of(model) -> dict:
     "For each column that a fitted estimator knows, by name: whether it holds numbers"
     names, coordinates = getattr(model, "feature_names_in_", None), model.coordinates_
-    if names is None: raise ValueError("the model was fitted without column names, which are needed to read a file: fit it on a DataFrame")
+    if names is None:
+        raise ValueError("the model was fitted without column names, which are needed to read a file: fit it on a "
+                         "DataFrame")
     columns = coordinates.columns_ if hasattr(coordinates, "columns_") else coordinates.encoding_.columns
     return {name: hasattr(column, "median") and getattr(column, "kind", "number") == "number"
             for name, column in zip(names, columns)}
@@ -336,7 +339,8 @@ def arrow_table(data: bytes, kind: str, path) -> pd.DataFrame:
         source = pyarrow.BufferReader(data)
         found = _parquet(parquet.ParquetFile(source), path) if kind == "Parquet" else _batches(ipc, source, kind, path)
         nested = [field.name for field in found.schema if pyarrow.types.is_nested(field.type)]
-        if nested: raise _Refused(f"column {nested[0]!r} of {str(path)!r} holds lists or records: make a column of each part")
+        if nested:
+            raise _Refused(f"column {nested[0]!r} of {str(path)!r} holds lists or records: make a column of each part")
         table = found.to_pandas(date_as_object=False)
     except _Refused: raise
     except Exception as error:   # whatever a damaged file makes Arrow raise

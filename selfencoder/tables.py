@@ -255,7 +255,8 @@ def categorical_mask(
     d = table.shape[1]
     if which is None: return np.zeros(d, dtype=bool)
     if isinstance(which, str) and which == "from_dtype":
-        return np.array([isinstance(table, pd.DataFrame) and _looks_categorical(nth_column(table, j)) for j in range(d)])
+        if not isinstance(table, pd.DataFrame): return np.zeros(d, dtype=bool)
+        return np.array([_looks_categorical(nth_column(table, j)) for j in range(d)], dtype=bool)
     which = [which] if isinstance(which, str) or np.ndim(which) == 0 else list(which)
     if which and all(isinstance(w, (bool, np.bool_)) for w in which):
         if len(which) == d: return np.array(which)
@@ -285,8 +286,8 @@ def _factorize(column, name):
             codes, unique = pd.factorize(column)
         else:   # pandas would take True for 1
             keys, column = {}, pd.Series(column, dtype=object)
-            codes = np.array([-1 if missing else keys.setdefault((isinstance(value, (bool, np.bool_)), value), len(keys))
-                              for value, missing in zip(column, column.isna())])
+            def code(value): return keys.setdefault((isinstance(value, (bool, np.bool_)), value), len(keys))
+            codes = np.array([-1 if missing else code(value) for value, missing in zip(column, column.isna())])
             unique = [value for _, value in keys]
     except TypeError as error:
         _refuse(name, f"a value that cannot be a category ({error})",
@@ -344,7 +345,7 @@ class Levels:
         return found[0] if found else -1
 
     def codes(self, column, check=True) -> np.ndarray:
-        "The position of each value of `column` among the levels, -1 if it is not one; missing values have the level None"
+        "The position of each value of `column` among the levels, -1 if it is none; missing values have the level None"
         codes, unique = _factorize(column, self.name)
         if check:
             for value in unique: _check_category(value, self.name)

@@ -78,7 +78,9 @@ def check_weights(table, sample_weight) -> np.ndarray:
     "One weight for each row of the table, from what a user passed"
     if isinstance(table, Partitions) and sample_weight is not None:
         raise ValueError("a table in partitions takes no sample_weight: fit to it in memory.")
-    return _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any(): raise ValueError("Sample weights must contain at least one non-zero number.")   # before 1.7
+    return weights
 
 # %% ../../nbs/kernel/fit.ipynb #23e030c0
 COPIES_SHARE = 0.02    # of the rows: fewer copies move no score much

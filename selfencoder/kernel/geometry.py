@@ -356,7 +356,8 @@ class Updates:
         with one_thread():
             for part, change in zip(geometry.parts, self.changes):
                 factor, n = change.factor, len(change.factor.mean)
-                found, added = factor.coefficients(T[:n], part.penalties, part.mix), change.average(F.pad(T, (0, 0, 0, 1)))
+                found = factor.coefficients(T[:n], part.penalties, part.mix)
+                added = change.average(F.pad(T, (0, 0, 0, 1)))
                 constant += part.mix.sum() * (factor.share @ T[:n]) - factor.mean @ found + added[-1]
                 coefficients.append((F.pad(found, (0, 0, 0, len(T) - n)) + added[:-1]).cpu().numpy()[self.alive])
         return coefficients, constant.cpu().numpy()

@@ -148,6 +148,7 @@ def invariant_waves(U):
 
 def nearest_rotation(A):
     "The orthogonal matrix nearest to `A`, and the smallest singular value of `A`"
+    if not A.size: return A, 1.0   # older versions of scipy refuse empty arrays
     left, sizes, right = svd(A)
     return left @ right, sizes.min(initial=1.0)
 

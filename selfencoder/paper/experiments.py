@@ -74,6 +74,8 @@ class Budget:
     vote: ClassVar[str] = "uniform"            # of the five nearest, or "weighted" by their probabilities
     new_draws: ClassVar[bool] = False          # a new start and, in sampling mode, a new subset for each setting
     german_columns: ClassVar[str] = "all"      # of German credit cat, or "categorical": the 13 categorical ones alone
+    batch_size: ClassVar[int | None] = None    # rows of a step; None: all
+    weight_decay: ClassVar[float | None] = None   # ridge penalty on the output weights
 
 
 FULL = Budget()
@@ -94,6 +96,8 @@ class Reconstruction(Budget):
     vote: str = "uniform"
     new_draws: bool = True
     german_columns: str = "categorical"
+    batch_size: int | None = None
+    weight_decay: float | None = None
 
 
 PUBLISHED = Reconstruction()
@@ -227,7 +231,8 @@ class NetworkModel(Model):
             warnings.simplefilter("ignore", ConvergenceWarning)
             adam_many(networks, [split.rows for split in splits], learning_rates=learning_rates, loss=budget.loss,
                       learning_rate_decay=PAPER.learning_rate_decay, max_iter=budget.epochs, tol=0.0,
-                      n_iter_no_change=budget.epochs + 1, look_every=budget.look_every, callback=look)
+                      n_iter_no_change=budget.epochs + 1, look_every=budget.look_every, callback=look,
+                      batch_size=budget.batch_size, alpha=budget.weight_decay or 0.0)
 
 
 def _rate(name):

@@ -87,7 +87,8 @@ def number_measures(observed, predicted, scale: float) -> dict:
 def interval_measures(observed, interval, scale: float) -> dict:
     "How often an interval contains the observed value, and how wide it is"
     low, high = interval.T
-    return {"coverage": float(np.mean((low <= observed) & (observed <= high))), "width": float(np.mean(high - low) / scale)}
+    inside = (low <= observed) & (observed <= high)
+    return {"coverage": float(np.mean(inside)), "width": float(np.mean(high - low) / scale)}
 
 # %% ../../nbs/paper/many_tables.ipynb #022f9eef
 @lru_cache(maxsize=2)

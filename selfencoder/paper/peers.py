@@ -82,7 +82,8 @@ class Model:
 # %% ../../nbs/paper/peers.ipynb #fc4e36a5
 def on_coordinates(make, invariance=None) -> Callable:
     "Builds `make(random_state, **setting)` on coordinates of a table"
-    def build(random_state, **setting): return make_pipeline(TableCoordinates(invariance), make(random_state, **setting))
+    def build(random_state, **setting):
+        return make_pipeline(TableCoordinates(invariance), make(random_state, **setting))
     return build
 
 
