@@ -410,7 +410,7 @@ class LandmarkGeometry:
             _, index = self.cells.nearest(A, self._to_marks(A).numpy(), M, self.n_probes, own, others)
         near, place = np.unique(index, return_inverse=True)
         index, place = torch.from_numpy(index), torch.from_numpy(place.reshape(index.shape))
-        weights, said, left_over = torch.from_numpy(self.weights)[out], {(0, None): 0.0}, {(0, None): T[index]}
+        weights, coarse_votes, left_over = torch.from_numpy(self.weights)[out], {(0, None): 0.0}, {(0, None): T[index]}
         for member in {g for g, _ in coefficients}:
             K, K_near = self._training_columns(member, out), self._training_columns(member, near)
             own = {l: T[out] - K.double() @ b - c for (g, l), (b, c) in coefficients.items() if g == member}
@@ -418,11 +418,11 @@ class LandmarkGeometry:
             errors, changes = how(self.leaf_coarse if member else self.coarse, K, weights, own, K_near, place, *more)
             for l in own:
                 b, c = coefficients[member, l]
-                said[member, l] = T[rows] - errors[l][place_of_rows]
+                coarse_votes[member, l] = T[rows] - errors[l][place_of_rows]
                 left_over[member, l] = T[index] - (K_near @ b.to(K.dtype)).double()[place] - c + changes[l]
-        return self._add_local(A, index, said, left_over, schemes)
+        return self._add_local(A, index, coarse_votes, left_over, schemes)
 
-    def _add_local(self, A, index, said, left_over, schemes):
+    def _add_local(self, A, index, coarse_votes, left_over, schemes):
         "The votes of each scheme, from those of the coarse solutions and from what they leave over at the neighbours"
         rows, votes = self._training(index.numpy()), []
         least = min(scheme.local_penalty for scheme in schemes)
@@ -442,7 +442,7 @@ class LandmarkGeometry:
         for scheme in schemes:
             total, how = 0.0, (scheme.n_local, scheme.local_penalty)
             for g, l, share in scheme.members():
-                total = total + share * said[g, l]
+                total = total + share * coarse_votes[g, l]
                 if scheme.share: total = total + share * scheme.share * local(g, l, *how)
             votes.append(total)
         return torch.stack(votes).numpy()
