@@ -164,8 +164,8 @@ const selfEncoder = (() => {
     return { place, distance: (a, b) => sum(a.map((v, k) => Math.abs(v - b[k]))) };
   }
 
-  // The outputs f(x) = 1/n + P (k(x) - mean), and for each point the function that ranks as the distance d does:
-  // h(x, x_i) - h(x_i, x_i) / 2, where d^2 = h(x, x) + h(y, y) - 2 h(x, y). Both are linear in the similarities.
+  // The outputs f(x) = 1/n + P (k(x) - mean), and for each point its similarity k(x, x_i), which ranks as the distance
+  // sqrt(2 - 2k) does. Both are linear in the similarities.
   function kernel(points, { invariance = "affine", alpha = 0.1, bandwidth = 0.5, gaussian = false } = {}) {
     const { place, distance } = kernelView(points, invariance, gaussian), Z = points.map(place), n = points.length;
     const pairs = Z.flatMap((a, i) => Z.slice(i + 1).map(b => distance(a, b))).sort((a, b) => a - b);
@@ -180,12 +180,7 @@ const selfEncoder = (() => {
       const centred = row.map(v => v - mean(row));
       return [...centred, 1 / n - dot(centred, m)];
     });
-    const functions = Kc.map((row, i) => {
-      const own = dot(row, P.map(p => dot(p, row)));
-      const scores = outputs[0].map((_, j) => dot(row, outputs.map(output => output[j])));
-      scores[n] -= own / 2;
-      return scores;
-    });
+    const functions = Z.map((_, i) => [...Z.map((_, j) => i === j ? 1 : 0), 0]);   // the similarity to point i
     functions.features = (x, y) => [...similarities(place([x, y])), 1];
     const weights = ([x, y]) => { const k = functions.features(x, y); return outputs.map(output => dot(output, k)); };
     return { functions, weights };
