@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['MOST_BYTES', 'MOST_ROWS', 'MOST_NEIGHBORS', 'MOST_OTHER_KEYS', 'MOST_WAITING', 'SECONDS_TO_SEND', 'LOG', 'Refusal',
            'read_json', 'check_rows', 'check_k', 'column_names', 'rows_to_table', 'plain', 'predictions',
-           'class_answers', 'training_rows', 'nearest', 'reasons', 'ServedModel', 'schemas', 'most_neighbors',
-           'read_body', 'answer_to', 'describe', 'make_app', 'app_from_environment']
+           'class_answers', 'training_rows', 'nearest', 'reasons', 'contributions', 'ServedModel', 'schemas',
+           'most_neighbors', 'read_body', 'answer_to', 'describe', 'make_app', 'app_from_environment']
 
 # %% ../nbs/service.ipynb #f6ae5c10
 import asyncio
@@ -18,7 +18,7 @@ import threading
 import numpy as np
 import pandas as pd
 
-from .reasons import distance_shares
+from .reasons import distance_shares, influences
 
 # %% ../nbs/service.ipynb #8acdecab
 MOST_BYTES = 4_000_000   # of a request
@@ -132,12 +132,21 @@ def reasons(model, table, k: int) -> list:
     for i, (answer, shares, novelty) in enumerate(found):
         for neighbor, share in zip(answer["neighbors"], shares):
             neighbor["columns"] = dict(zip(columns, share.tolist()))
-        weights = model.identify(table[i:i + 1])[0]   # a row at a time: one weight for each training row
-        largest = np.argsort(-np.abs(weights), kind="stable")[:k]
-        answer["influences"] = training_rows(model, largest)
-        for influence, row in zip(answer["influences"], largest): influence["weight"] = float(weights[row])
-        answer["novelty"] = float(novelty)
+        answer |= contributions(model, table[i:i + 1], k) | {"novelty": float(novelty)}   # a row at a time
     return answers
+
+
+def contributions(model, row, k: int) -> dict:
+    "The rows of most weight and what they add; with base, other rows and calibration it sums to the prediction"
+    lines = influences(model, row, k)
+    added = lines.drop(columns=["row", "weight"]).rename(columns=str)
+    named = lines.row.notna().to_numpy()
+    told = training_rows(model, lines.row[named].to_numpy(dtype=int))
+    for influence, weight, adds in zip(told, lines.weight[named], added[named].to_dict("records")):
+        influence |= {"weight": float(weight), "adds": adds}
+    if not len(added.columns): return {"influences": told}
+    rest = zip(lines.index[~named], added[~named].to_dict("records"))
+    return {"influences": told} | {name.split()[-1]: adds for name, adds in rest}   # base, others, calibration
 
 # %% ../nbs/service.ipynb #2cb3cd6f
 LOG = logging.getLogger("selfencoder.service")
@@ -221,14 +230,16 @@ def schemas(model) -> dict:
                             probabilities=of_targets(shares))
     place = {"row": {"type": "integer", "minimum": 0}, "name": {"type": ["string", "number", "boolean", "null"]}}
     near = place | {"distance": {"type": "number", "minimum": 0}}
-    weighed = _object(["row", "weight"], **place, weight={"type": "number"})
     by_column = {"type": "object", "additionalProperties": {"type": "number"}}
+    weighed = _object(["row", "weight"], **place, weight={"type": "number"}, adds=by_column)
     return {
         "Row": row, **{f"Asked for {question}": _request(question, model) for question in MOST_ROWS},
         "Predictions": _list(predicted),
         "Neighbors": _list(_object(["neighbors"], neighbors=_list(_object(["row", "distance"], **near)))),
-        "Reasons": _list(_object(["neighbors", "influences", "novelty"], influences=_list(weighed), novelty={
-            "type": "number"}, neighbors=_list(_object(["row", "distance", "columns"], **near, columns=by_column)))),
+        "Reasons": _list(_object(
+            ["neighbors", "influences", "novelty"], influences=_list(weighed), base=by_column, others=by_column,
+            calibration=by_column, novelty={"type": "number"},
+            neighbors=_list(_object(["row", "distance", "columns"], **near, columns=by_column)))),
         "Health": _object(["status", "model", "rows", "columns"], status={"type": "string"}, model={"type": "string"},
                           rows={"type": "integer"}, columns=_list({"type": "string"})),
         "Refusal": _object(["detail"], detail={"type": "string"})}
