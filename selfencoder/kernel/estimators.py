@@ -718,7 +718,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         columns = target_columns(y)
         classes = classes_among(columns, weights)
         if len(columns) == 1: y = column_or_1d(np.asarray(y))
-        else: y = np.stack([np.asarray(column, dtype=object) for column in columns], axis=1)
+        elif isinstance(y, pd.DataFrame): y = y.to_numpy(dtype=object)   # its columns may be of several types
+        else: y = np.asarray(y)
         self._model = self._fit_classes(table, weights, y, classes, groups)
         if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
         return self
