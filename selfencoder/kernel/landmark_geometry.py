@@ -27,9 +27,9 @@ from .coordinates import METRICS, View
 from .geometry import KERNELS, NOVELTY_PENALTY, Part, is_positive
 from .landmarks import Cells, Coarse, RowDistances, Sums, local_solve
 from .leaves import GROWN_ROWS, MOST_LEAVES, TREE_ARRAYS, Trees, check_trees, grow_trees
-from .members import BANDWIDTHS, kernel_part
-from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH, relevant_candidates, try_kernel
-from .solution import PENALTIES
+from .members import BANDWIDTHS, Member, TrainingRows, kernel_part
+from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH, try_member
+from .solution import PENALTIES, Spectrum
 from ..runtime import available_memory, on_threads, one_thread, threads_for
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #36cf699f
@@ -689,11 +689,10 @@ def precision_for(n_rows: int) -> type:
 
 def relevant_weights(coordinates, Z, weights, target, kernel, seed, groups=None) -> np.ndarray | None:
     "Column weights from these rows, if they make leave-one-out better"
-    base = try_kernel(coordinates, Z, target, kernel, BANDWIDTHS[kernel], PENALTIES, None, weights, groups)
-    best = float(PENALTIES[base.losses.argmin()])
-    candidates, column_weights = relevant_candidates(coordinates, Z, target, weights, PENALTIES, best, seed, groups)
-    losses = [candidate.losses.min() for candidate in candidates if candidate.part.kernel == kernel]
-    return column_weights if losses and min(losses) < base.losses.min() else None
+    rows = TrainingRows(coordinates, Z, target, weights, groups)
+    plain, weighted = (try_member(rows, Member(kernel, BANDWIDTHS[kernel], source), PENALTIES, Spectrum)
+                       for source in (None, "trees"))
+    return rows.column_weights(weighted.member) if weighted.losses.min() < plain.losses.min() else None
 
 
 def landmark_weights(coordinates, Z, weights, target, kernel, seed, groups=None) -> np.ndarray | None:
