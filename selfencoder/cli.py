@@ -10,7 +10,7 @@ __all__ = ['COMMANDS', 'DESCRIPTION', 'SECONDS_UNTIL_PROGRESS', 'READING', 'LEAR
            'is_model_file', 'open_model', 'check_k', 'fit_and_read_queries', 'open_and_read_queries', 'row_names',
            'training_target', 'fit', 'predict', 'neighbors', 'explain', 'explore', 'duplicates', 'choose_budget',
            'show_tables', 'show_differences', 'running', 'show_details', 'run_first_look', 'reproduce', 'compare',
-           'bench', 'invariance']
+           'compare_large', 'report_failed', 'bench', 'invariance']
 
 # %% ../nbs/cli.ipynb #179d0a70
 import argparse
@@ -735,8 +735,9 @@ def reproduce(args):
     option("--tables", nargs="+", metavar="NAME", help="only these tables"),
     option("--models", nargs="+", metavar="NAME", help="only these models, such as ke, knn, forest, svm; those "
            "of other libraries (lightgbm, catboost, realmlp_5, ...) run only when they are named"),
+    option("--large", action="store_true", help="tables of 13,000 to 327,000 rows instead, next to boosting: hours"),
     option("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)"),
-    option("--out", default="results/collection", metavar="FOLDER", help="(default: results/collection)"))
+    option("--out", metavar="FOLDER", help="(default: results/collection; results/large with --large)"))
 def compare(args):
     """compare the kernel self-encoder with other models on 38 tables
 
@@ -748,20 +749,41 @@ def compare(args):
 
         selfencoder compare --jobs 2
         selfencoder compare --tables crx haberman --models ke knn forest
+        selfencoder compare --large --tables adult --models ke lightgbm
     """
+    if args.large: return compare_large(args)
     from selfencoder.paper.collection import TABLES, target_kind
     from selfencoder.paper.many_tables import COMPARED, read_tables, run_tables, summary
     tables = check_names(args.tables, list(TABLES), "table")
     models = check_names(args.models, list(COMPARED), "model") if args.models else [
         name for name in COMPARED if COMPARED[name].family != "extra"]
-    found = run_tables(tables, models, args.out, args.jobs, command=" ".join(args.typed))
-    frame = read_tables(args.out)
+    folder = args.out or "results/collection"
+    found = run_tables(tables, models, folder, args.jobs, command=" ".join(args.typed))
+    frame = read_tables(folder)
     frame = frame[frame["table"].isin(tables) & frame["model"].isin(models)]
     for kind in sorted({target_kind(table) for table in frame["table"]}):
         part = summary(frame, kind).rename(index={name: model.title for name, model in COMPARED.items()})
         print(f"\n{kind}, means over tables\n\n{part.round(3).to_string()}")
-    done = {(record["table"], record["model"], record["fold"]) for record in found if "error" not in record}
-    failed = [record for record in found if (record["table"], record["model"], record["fold"]) not in done]
+    return report_failed(found, ("table", "model", "fold"))
+
+
+def compare_large(args):
+    "Compare models on large tables"
+    from selfencoder.paper.large_tables import LARGE_MODELS, LARGE_TABLES, large_summary, read_large, run_large
+    tables = check_names(args.tables, list(LARGE_TABLES), "table")
+    models = check_names(args.models, list(LARGE_MODELS), "model")
+    found = run_large(tables, models, args.out or "results/large", args.jobs, command=" ".join(args.typed))
+    frame = read_large(args.out or "results/large")
+    for title, wide in large_summary(frame[frame["table"].isin(tables) & frame["model"].isin(models)]).items():
+        print(f"\n{title}\n\n{wide.round(4).to_string(na_rep='')}")
+    return report_failed(found, ("table", "model"))
+
+
+def report_failed(records: list, fields: tuple) -> int:
+    "Say which cells failed and were not computed later; the exit code"
+    def cell(record): return tuple(record[field] for field in fields)
+    done = {cell(record) for record in records if "error" not in record}
+    failed = [record for record in records if cell(record) not in done]
     for record in failed: print("failed:", record["table"], record["model"], record["error"], file=sys.stderr)
     return int(bool(failed))
 

@@ -4,14 +4,15 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'UNLABELLED_SCHEME', 'SMALL', 'SINGLE_PENALTY', 'QUERY_BATCH', 'LEFT_OUT', 'VALIDATION_ROWS',
-           'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'COORDINATE_ROWS',
-           'LandmarkPass', 'Scheme', 'leave_out_rows', 'leave_out_groups', 'LandmarkGeometry', 'without_targets',
-           'validation_rows', 'schemes', 'leaf_schemes', 'choose', 'choose_probes', 'roles', 'precision_for',
-           'relevant_weights', 'landmark_weights', 'weighable', 'landmark_part', 'category_bits', 'tree_rows',
+           'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'COARSE_PENALTIES', 'LOCAL_PENALTIES', 'LEAF_PENALTIES',
+           'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'COORDINATE_ROWS', 'WEIGHT_POWERS', 'LEAST_WEIGHT', 'LandmarkPass',
+           'Scheme', 'leave_out_rows', 'leave_out_groups', 'LandmarkGeometry', 'without_targets', 'validation_rows',
+           'coarse_schemes', 'local_schemes', 'choose', 'choose_probes', 'roles', 'precision_for', 'column_evidence',
+           'loss_elsewhere', 'landmark_weights', 'weighable', 'landmark_part', 'category_bits', 'tree_rows',
            'fit_landmarks', 'validate', 'LandmarkSchema']
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #7d77b272
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -26,10 +27,11 @@ from ..files import (check_fields, check_increasing, check_range, is_of_kind, re
 from .coordinates import METRICS, View
 from .geometry import KERNELS, NOVELTY_PENALTY, Part, is_positive
 from .landmarks import Cells, Coarse, RowDistances, Sums, local_solve
-from .leaves import GROWN_ROWS, MOST_LEAVES, TREE_ARRAYS, Trees, check_trees, grow_trees
-from .members import BANDWIDTHS, Member, TrainingRows, kernel_part
-from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH, try_member
-from .solution import PENALTIES, Spectrum
+from .leaves import (GROWN_ROWS, MOST_LEAVES, TREE_ARRAYS, Trees, check_trees, column_signs,
+                                       grow_trees, tree_inputs)
+from .members import first_target, forest_evidence, kernel_part
+from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH
+from .solution import distances
 from ..runtime import available_memory, on_threads, one_thread, threads_for
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #36cf699f
@@ -100,12 +102,13 @@ UNLABELLED_SCHEME = Scheme(1.0, 32, 0.1, 1.0)
 def leave_out_rows(coarse, K, weights, residuals, K_near, place) -> tuple[dict, dict]:
     "By penalty, the errors (rows, targets) and the changes (rows, M, targets) at the neighbours `K_near[place]`"
     Q = coarse.features(K)
+    errors = {penalty: residual / (1 - coarse.own(Q, weights, penalty)).clamp(min=1e-9)[:, None]
+              for penalty, residual in residuals.items()}
+    if not place.shape[1]: return errors, {penalty: error[:, None, :][:, :0] for penalty, error in errors.items()}
     V, u = zip(*(coarse.columns(Q, weights, penalty) for penalty in residuals))
     V = torch.stack(V, 2).to(K.dtype)
     H = torch.cat([K_near[near] @ own for near, own in zip(place.split(64), V.split(64))]).double()
     H += torch.stack(u, 1)[:, None]   # (rows, M, penalties)
-    errors = {penalty: residual / (1 - coarse.own(Q, weights, penalty)).clamp(min=1e-9)[:, None]
-              for penalty, residual in residuals.items()}
     return errors, {penalty: H[:, :, i, None] * error[:, None] for i, (penalty, error) in enumerate(errors.items())}
 
 
@@ -606,6 +609,8 @@ def without_targets(sums: list) -> list:
 VALIDATION_ROWS = 4000         # at most,
 FEWEST_VALIDATION_ROWS = 250   # and at least, if they are no landmarks
 FEWEST_HALVED_ROWS = 50        # fewer validation rows are not split: they choose and report
+COARSE_PENALTIES, LOCAL_PENALTIES = (0.01, 0.1, 1.0, 10.0), (0.03, 0.1, 0.3, 1.0)
+LEAF_PENALTIES = (10.0, 100.0, 1000.0)
 
 
 def validation_rows(order: np.ndarray, n_landmarks: int, groups=None) -> tuple[np.ndarray, np.ndarray]:
@@ -619,39 +624,45 @@ def validation_rows(order: np.ndarray, n_landmarks: int, groups=None) -> tuple[n
     return rows[code % 2 == 0], rows[code % 2 == 1]
 
 
-def schemes(alpha="auto") -> list:
-    "Every scheme that is tried; `alpha`: the penalty of both solutions, or by leave-one-out"
-    coarse, local = ((0.01, 0.1, 1.0, 10.0), (0.03, 0.1, 0.3, 1.0)) if alpha == "auto" else ((alpha,), (alpha,))
-    alone = [Scheme(None, M, l, 1.0) for M in (32, 64) for l in local]
-    only = [Scheme(penalty, 32, local[0], 0.0) for penalty in coarse]
-    both = [Scheme(penalty, M, l, a) for penalty in coarse for M in (32, 64) for l in local for a in (0.5, 1.0)]
-    return only + alone + both
+def coarse_schemes(alpha="auto", leaves: bool = False) -> list:
+    "Every scheme without a local solution; `alpha`: the penalty of landmarks and neighbours, or by leave-one-out"
+    penalties, shares = COARSE_PENALTIES if alpha == "auto" else (alpha,), (0.25, 0.5, 0.75, 1.0)
+    only = [Scheme(penalty, 32, penalty, 0.0) for penalty in penalties]
+    return only + [Scheme(penalty if share < 1 else None, 32, penalty, 0.0, leaf_penalty, share)
+                   for leaf_penalty in LEAF_PENALTIES * leaves for share in shares
+                   for penalty in (penalties if share < 1 else penalties[:1])]
 
 
-def leaf_schemes(alpha="auto") -> list:
-    "Every scheme with leaves that is tried"
-    coarse, local = ((0.01, 0.1, 1.0, 10.0), 0.3) if alpha == "auto" else ((alpha,), alpha)
-    return [Scheme(penalty if share < 1 else None, 64, local, a, leaf_penalty, share)
-            for leaf_penalty in (10.0, 100.0, 1000.0) for share in (0.25, 0.5, 0.75, 1.0)
-            for penalty in (coarse if share < 1 else coarse[:1]) for a in (0.0, 0.5, 1.0)]
+def local_schemes(coarse: list, alpha="auto") -> list:
+    "Each local solution alone, and on what each of some coarse schemes leaves over"
+    local = [{"n_local": M, "local_penalty": l} for M in (32, 64)
+             for l in (LOCAL_PENALTIES if alpha == "auto" else (alpha,))]
+    return [Scheme(None, **how, share=1.0) for how in local] + [
+        replace(scheme, **how, share=share) for scheme in coarse for how in local for share in (0.5, 1.0)]
 
 
 def choose(geometry: LandmarkGeometry, sums: list, target, rows, hidden, alpha="auto", groups=None) -> tuple:
     "The scheme with the smallest leave-one-out loss over `rows`, without the labels of `hidden`; a record for each"
-    tried, Y, kept = schemes(alpha), target.Y.cpu(), np.arange(len(geometry.Z))
-    if geometry.trees is not None: tried = tried + leaf_schemes(alpha)
+    Y, kept = target.Y.cpu(), np.arange(len(geometry.Z))
     if hidden is not rows:
         if groups is not None: hidden = np.flatnonzero(np.isin(groups, groups[hidden]))
         kept = np.delete(kept, hidden)
         geometry, less = geometry.leave_out(hidden, Y[hidden])
         sums = [a - b for a, b in zip(sums, less)]
-    places = np.searchsorted(kept, rows)
-    votes = geometry.leave_one_out(Y[kept], places, None if groups is None else groups[kept], tried, sums)
-    share, device = torch.from_numpy(geometry.weights)[places], target.Y.device
-    losses = target.select(rows).losses(torch.from_numpy(votes).to(device), share.to(device))
-    about, best = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.points)}, int(np.argmin(losses))
-    return tried[best], [about | asdict(scheme) | {"loss": float(loss), "weight": float(s == best)}
-                         for s, (scheme, loss) in enumerate(zip(tried, losses))]
+    places, codes = np.searchsorted(kept, rows), None if groups is None else groups[kept]
+    share, device, observed = torch.from_numpy(geometry.weights)[places], target.Y.device, target.select(rows)
+    def losses_of(tried):
+        votes = geometry.leave_one_out(Y[kept], places, codes, tried, sums)
+        return observed.losses(torch.from_numpy(votes).to(device), share.to(device))
+    tried = coarse_schemes(alpha, geometry.trees is not None)
+    losses = losses_of(tried)
+    ranked = [tried[i] for i in np.argsort(losses, kind="stable")]
+    best = [scheme for leaves in (False, True) for scheme in [s for s in ranked if bool(s.leaf_share) == leaves][:2]]
+    more = local_schemes(best, alpha)
+    tried, losses = tried + more, np.append(losses, losses_of(more))
+    about, first = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.points)}, int(np.argmin(losses))
+    return tried[first], [about | asdict(scheme) | {"loss": float(loss), "weight": float(s == first)}
+                          for s, (scheme, loss) in enumerate(zip(tried, losses))]
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #65349c38
 SCANNED_ROWS = 20_000   # up to so many rows a search is a scan
@@ -673,7 +684,9 @@ def choose_probes(geometry: LandmarkGeometry, rows: np.ndarray, recall: float = 
     return geometry.replace(n_probes=None, recall=1.0)
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #c9018e5b
-COORDINATE_ROWS = 50_000   # coordinates are learned from at most so many rows
+COORDINATE_ROWS = 50_000          # coordinates are learned from at most so many rows
+WEIGHT_POWERS = (0.25, 0.5, 1.0)   # of a forest's evidence, as column weights
+LEAST_WEIGHT = 0.001
 
 
 def roles(n_rows: int, n_landmarks: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -687,19 +700,41 @@ def precision_for(n_rows: int) -> type:
     return np.float64 if n_rows <= SMALL else np.float32
 
 
-def relevant_weights(coordinates, Z, weights, target, kernel, seed, groups=None) -> np.ndarray | None:
-    "Column weights from these rows, if they make leave-one-out better"
-    rows = TrainingRows(coordinates, Z, target, weights, groups)
-    plain, weighted = (try_member(rows, Member(kernel, BANDWIDTHS[kernel], source), PENALTIES, Spectrum)
-                       for source in (None, "trees"))
-    return rows.column_weights(weighted.member) if weighted.losses.min() < plain.losses.min() else None
+def column_evidence(coordinates, Z, target, weights, seed) -> np.ndarray:
+    "How much each column matters to a forest on these rows"
+    columns = tree_inputs(coordinates)
+    C = Z[:, columns]
+    C = C * column_signs(C, first_target(target.y).astype(np.float64))
+    return forest_evidence(C, coordinates.sources_[columns], coordinates.n_features_in_, target.y, weights,
+                           bool(target.codes), seed)
+
+
+def loss_elsewhere(coordinates, Z, weights, target, kernel, column_weights, rows, others) -> float:
+    "The loss at `others` of the self-encoder on `rows` alone, with the best of the penalties"
+    part, K = kernel_part(coordinates, Z[rows], kernel, UNLABELLED_BANDWIDTH, column_weights)
+    v, Y = torch.from_numpy(weights), target.Y.cpu()
+    sums = Sums.of(K, Y[rows], v[rows])
+    coarse, A = Coarse(K, sums), part.rows(Z, "cpu")
+    K = distances(A[others], A[rows], METRICS[kernel]).div_(-part.width).exp_()
+    votes = torch.stack([K @ b + c for b, c in (coarse.vote_coefficients(sums, l) for l in COARSE_PENALTIES)])
+    return float(target.select(others).losses(votes.to(target.Y.device), v[others].to(target.Y.device)).min())
 
 
 def landmark_weights(coordinates, Z, weights, target, kernel, seed, groups=None) -> np.ndarray | None:
-    "Column weights from the labels of the landmarks, if columns can be weighted and it helps"
+    "Column weights from a forest on the landmarks; None if weights from one half of them do not help the other half"
     if not weighable(coordinates, len(Z)): return None
+    Z, codes = Z.astype(np.float64), np.arange(len(Z)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    halves, losses = [np.flatnonzero(codes % 2 == half) for half in (0, 1)], np.zeros(1 + len(WEIGHT_POWERS))
+    if min(map(len, halves)) < FEWEST_ROWS // 2: return None
+    def tried(rows):
+        evidence = column_evidence(coordinates, Z[rows], target.select(rows), weights[rows], seed)
+        return [None, *(np.maximum(evidence**power, LEAST_WEIGHT) if evidence.any() else None
+                        for power in WEIGHT_POWERS)]
     with one_thread():
-        return relevant_weights(coordinates, Z.astype(np.float64), weights, target, kernel, seed, groups)
+        for rows, others in (halves, halves[::-1]):
+            losses += [loss_elsewhere(coordinates, Z, weights, target, kernel, each, rows, others)
+                       for each in tried(rows)]
+        return None if losses.argmin() == 0 else tried(np.arange(len(Z)))[losses.argmin()]
 
 
 def weighable(coordinates, n_rows: int) -> bool:
