@@ -4,10 +4,7 @@
 
 # %% auto #0
 __all__ = ['SOLVER_BENCHMARKS', 'ROW_BENCHMARKS', 'timed', 'take_turns', 'peak_bytes', 'in_a_process', 'run_benchmarks',
-           'case_table', 'newcomer', 'ours', 'products', 'gaussian_rows', 'compare_adam', 'compare_many', 'objective',
-           'compare_newton', 'compare_lbfgs', 'peak_memory', 'compare_memory', 'badly_scaled_mixture',
-           'mixture_coordinates', 'compare_search', 'compare_queries', 'epoch_cost', 'compare_epochs', 'trained',
-           'compare_accuracy', 'overlap', 'compare_full', 'compare_visible']
+           'case_table']
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #9c6cc3af
 import copy
