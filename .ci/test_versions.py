@@ -64,12 +64,6 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize(arguments, values, ids=["-".join(filter(None, pair)) for pair in names], scope="session")
 
 
-def lowest_constraints(folder: Path) -> Path:
-    "A file with the lowest versions that settings.ini allows"
-    (folder / "lowest.txt").write_text("\n".join(release.lowest(get_config(path=ROOT)).values()), encoding="utf-8")
-    return folder / "lowest.txt"
-
-
 @pytest.fixture(scope="session")
 def place():
     "A copy of the tree without the library, which then comes only from the wheel beside it"
@@ -85,7 +79,8 @@ def installed(version, python, place):
     environment, wheel = ROOT / f".venv-{version}", next(place.parent.glob("*.whl"))
     stamp, inputs = environment / ".ready", [ROOT / "constraints.txt", ROOT / "settings.ini"]
     if not stamp.exists() or stamp.stat().st_mtime < max(path.stat().st_mtime for path in inputs):
-        if version == LOWEST: install([wheel, *TOOLS], python, environment, place.parent, lowest_constraints(place.parent))
+        lowest = release.versions_file(place.parent / "lowest.txt", release.lowest(get_config(path=ROOT)))
+        if version == LOWEST: install([wheel, *TOOLS], python, environment, place.parent, lowest)
         else: install([f"{wheel}[dev]"], python, environment, place.parent)
         stamp.touch()
     own = environment / "bin/python"
