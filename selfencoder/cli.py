@@ -74,8 +74,7 @@ def make_parser() -> Parser:
         description = f"{summary[0].upper()}{summary[1:]}.\n{details}"
         sub = words.add_parser(name, help=summary, description=description, **style)
         sub.set_defaults(parser=sub)
-        for names, settings in options:
-            sub.add_argument(*names, **settings)
+        for names, settings in options: sub.add_argument(*names, **settings)
     return parser
 
 # %% ../nbs/cli.ipynb #0cf2b551
@@ -177,8 +176,7 @@ def info(args):
     from selfencoder.runtime import choose_device
     rows = versions([*PACKAGES, "matplotlib", "safetensors"]) | {
         "device": choose_device("auto"), "threads": torch.get_num_threads(), "datasets": " ".join(dataset_names())}
-    for name, value in rows.items():
-        print(f"{name:<14}{value}")
+    for name, value in rows.items(): print(f"{name:<14}{value}")
 
 # %% ../nbs/cli.ipynb #0a38b8a2
 READING = [
