@@ -18,17 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
 
 
-def tint(
-    color,       # anything matplotlib takes for a colour
-    share=0.55,  # of white
-):
-    "`color` mixed with white, to lie under points of the full colour"
+def tint(color, share=0.55):
+    "`color` mixed with a `share` of white, to lie under points of the full colour"
     return tuple(share + (1 - share) * np.array(to_rgb(color)))
 
 
-def class_colors(
-    n_classes,
-):
+def class_colors(n_classes):
     "One colour for each class: Okabe and Ito's eight, or shades of cividis if there are more"
     if n_classes <= len(OKABE_ITO): return list(OKABE_ITO[:n_classes])
     return list(plt.get_cmap("cividis")(np.linspace(0, 1, n_classes)))
@@ -44,12 +39,8 @@ class Display:
         return ax
 
 # %% ../nbs/displays.ipynb #99294012
-def grid_around(
-    X,               # (n, 2)
-    resolution=200,  # points along each side
-    margin=0.5,      # around the points, relative to their spread
-):
-    "`(xx, yy)`: a regular grid that covers the points of `X` and some room around them"
+def grid_around(X, resolution=200, margin=0.5):
+    "`(xx, yy)`: a regular grid that covers the points of `X`, (n, 2), and a `margin`, relative to their spread"
     low, high = X.min(axis=0), X.max(axis=0)
     room = margin * np.maximum(high - low, 1e-12)
     return np.meshgrid(*(np.linspace(a, b, resolution) for a, b in zip(low - room, high + room)))
@@ -127,10 +118,7 @@ class LossCurveDisplay(Display):
         return self
 
 # %% ../nbs/displays.ipynb #febf1ceb
-def plane_of(
-    estimator,  # fitted, with transform
-    X,          # table
-):
+def plane_of(estimator, X):
     "The rows of `X` on the first two principal axes of `transform(X)`"
     latent = np.asarray(estimator.transform(X), dtype=float)
     if latent.shape[1] == 1: return np.column_stack([latent, np.zeros(len(latent))])
