@@ -307,8 +307,7 @@ def index_html(model, answers: Answers, names: list, name: str, noun: str) -> Ht
     if answers.probabilities is not None:
         columns[name] = [cell_text(model.classes_[c]) for c in answers.probabilities.argmax(axis=1)]
         columns["probability"] = [percent(share) for share in answers.numbers]
-    elif answers.numbers is not None:
-        columns[name] = [cell_text(value) for value in answers.numbers]
+    elif answers.numbers is not None: columns[name] = [cell_text(value) for value in answers.numbers]
     columns["more unusual than"] = [f"{percent(share)} of the known rows" for share in answers.nearer]
     lines = [tag("tr", *[tag("td", cell) for cell in line], data_article=f"query-{i}")
              for i, line in enumerate(zip(*columns.values()))]
