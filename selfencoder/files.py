@@ -58,11 +58,8 @@ def _written_beside(path, mode, data):
     return beside
 
 
-def write_atomically(
-    path,         # where the file should be; a stream is written to as it is
-    data: bytes,  # its whole content
-):
-    "Write `data` to `path` so that the file is either the old one or the new one, whole"
+def write_atomically(path, data: bytes):
+    "Write `data` so that the file is either the old one or the new one, whole; a stream is written to as it is"
     if is_stream(path):
         with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream: stream.write(data)
         return
@@ -84,10 +81,7 @@ FORMAT = "selfencoder"
 FORMAT_VERSION = 1
 
 
-def checksum(
-    header: dict,  # plain values, as JSON knows them
-    arrays: dict,  # name -> numpy array
-) -> str:
+def checksum(header: dict, arrays: dict) -> str:
     "A fingerprint of the whole content of a model file"
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name, array in sorted(arrays.items()):
@@ -144,14 +138,11 @@ def _checked_header(path, metadata, arrays):
     return header
 
 # %% ../nbs/files.ipynb #510e5765
-def plain_parameters(
-    parameters: dict,  # as `get_params(deep=False)` of an estimator gives them
-) -> dict:
+def plain_parameters(parameters: dict) -> dict:
     "Parameters as JSON holds them; what it cannot hold, such as a random generator, becomes None"
     plain = {}
     for name, value in parameters.items():
-        if isinstance(value, (np.ndarray, np.generic)):
-            value = value.tolist()
+        if isinstance(value, (np.ndarray, np.generic)): value = value.tolist()
         try:
             plain[name] = json.loads(json.dumps(value))
         except TypeError:
@@ -159,18 +150,12 @@ def plain_parameters(
     return plain
 
 # %% ../nbs/files.ipynb #a23c945c
-def with_prefix(
-    prefix: str,   # such as "coordinates."
-    arrays: dict,  # name -> array
-) -> dict:
+def with_prefix(prefix: str, arrays: dict) -> dict:
     "The same arrays, each name with `prefix` before it"
     return {prefix + name: array for name, array in arrays.items()}
 
 
-def under_prefix(
-    prefix: str,   # as it was given to `with_prefix`
-    arrays: dict,  # all the arrays of a file
-) -> dict:
+def under_prefix(prefix: str, arrays: dict) -> dict:
     "The arrays whose names begin with `prefix`, without it"
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
@@ -183,21 +168,13 @@ def _kind(cls, kinds):
 PATH_PARAMETERS = {"checkpoint"}   # a fit writes to what they name: never taken from a file
 
 
-def estimator_header(
-    estimator,     # with scikit-learn's `get_params`
-    kinds: tuple,  # the public classes of its family
-) -> dict:
-    "The class that writes the file, and its parameters"
+def estimator_header(estimator, kinds: tuple) -> dict:
+    "The class that writes the file, one of the public `kinds` of its family, and its parameters"
     return {"estimator": type(estimator).__name__, "kind": _kind(type(estimator), kinds).__name__,
             "parameters": plain_parameters(estimator.get_params(deep=False))}
 
 
-def estimator_for(
-    cls,           # the class whose `load` was called
-    kinds: tuple,  # the public classes of its family
-    header: dict,  # of the file
-    path,          # for the errors
-):
+def estimator_for(cls, kinds: tuple, header: dict, path):
     "A new estimator with the parameters of the file, of the class that opens it; or one clear sentence"
     saved, parameters = header.get("estimator"), header.get("parameters")
     if not isinstance(saved, str) or not isinstance(parameters, dict):
