@@ -53,9 +53,7 @@ class Checkpoint:
         return History(arrays["loss_curve"].tolist(), epoch, header["converged"], list(range(1, epoch + 1)))
 
 # %% ../../nbs/network/checkpoints.ipynb #bf2e1d13
-def fingerprint(
-    Z: torch.Tensor,
-) -> str:
+def fingerprint(Z: torch.Tensor) -> str:
     "Sixteen letters that change when any number of `Z` does, or its shape"
     values = Z.detach().cpu().contiguous().numpy()
     return hashlib.sha256(f"{values.dtype} {values.shape}".encode() + values.tobytes()).hexdigest()[:16]
