@@ -93,8 +93,7 @@ class AffineMap:
     back: np.ndarray | None = None   # from coordinates to standardised columns
 
     def __call__(self, E):
-        with np.errstate(over="ignore"):
-            S = np.clip((E / self.unit - self.shift) * self.factor, -FAR, FAR)
+        with np.errstate(over="ignore"): S = np.clip((E / self.unit - self.shift) * self.factor, -FAR, FAR)
         return snap(S if self.matrix is None else multiply_rows(S, self.matrix))
 
     def inverse(self, Z):
@@ -325,8 +324,7 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         encoding = TableEncoding(names or [f"x{j}" for j in range(len(columns))], columns)
         self = cls(meta["invariance"], categorical_features=encoding.is_categorical.tolist())
         self.n_features_in_, self.encoding_ = len(columns), encoding
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+        if names is not None: self.feature_names_in_ = np.array(names, dtype=object)
         self.varying_ = np.asarray(arrays["varying"])
         self.affine_ = AffineMap(**{name: np.asarray(array) for name, array in arrays.items() if name != "varying"})
         return self
