@@ -18,12 +18,7 @@ from ..runtime import choose_device, threads_for
 from ..search import CHUNK, TopK, top_k
 
 # %% ../../nbs/network/geometry.ipynb #f4794881
-def padded_affine(
-    h: torch.Tensor,           # (ROWS, d)
-    W: torch.Tensor,           # (d, width), its rows contiguous
-    b: torch.Tensor,           # (width,)
-    fill: float = -torch.inf,  # value of the surplus columns
-) -> torch.Tensor:
+def padded_affine(h: torch.Tensor, W: torch.Tensor, b: torch.Tensor, fill: float = -torch.inf) -> torch.Tensor:
     "`h @ W + b`, padded with `fill` to a width that is a multiple of `CHUNK`"
     width = W.shape[1]
     result = h.new_empty(len(h), -(-width // CHUNK) * CHUNK)
@@ -52,8 +47,7 @@ def identify_rows(network: SelfEncoderNetwork, latent: torch.Tensor) -> torch.Te
 # %% ../../nbs/network/geometry.ipynb #a5d0c298
 def neighbor_distances(found: TopK, output_activation: str) -> torch.Tensor:
     "$-\\log f_i(x)$ of each neighbour found, increasing along each row"
-    if output_activation == "softmax":
-        return (found.normalizer[:, None] - found.logits).clamp_min(0)
+    if output_activation == "softmax": return (found.normalizer[:, None] - found.logits).clamp_min(0)
     return map_rows(lambda u: F.softplus(-u), found.logits)
 
 # %% ../../nbs/network/geometry.ipynb #f3f7c210
@@ -122,11 +116,8 @@ class NetworkGeometry:
 
 # %% ../../nbs/network/geometry.ipynb #9bb7b1ed
 @torch.no_grad()
-def in_table_order(
-    network: SelfEncoderNetwork,  # its outputs are put into order in place
-    rows: np.ndarray,             # the training row of each output, in any order
-) -> NetworkGeometry:
-    "The geometry of `network` with its outputs in the order of the table"
+def in_table_order(network: SelfEncoderNetwork, rows: np.ndarray) -> NetworkGeometry:
+    "The geometry of `network` with its outputs, which stand for `rows`, put into the order of the table, in place"
     order = np.argsort(rows)
     network.output.copy_(network.output[:, torch.as_tensor(order)])
     return NetworkGeometry(network, rows[order])
