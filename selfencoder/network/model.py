@@ -59,8 +59,7 @@ class SelfEncoderNetwork(nn.Module):
         self.hidden = nn.ModuleList(nn.utils.skip_init(nn.Linear, a, b, **options) for a, b in zip(sizes, sizes[1:]))
         self.output = nn.Parameter(torch.zeros(sizes[-1] + 1, self.n_outputs, **options))
         with torch.no_grad():
-            for parameter in self.hidden.parameters():
-                parameter.zero_()
+            for parameter in self.hidden.parameters(): parameter.zero_()
 
     @property
     def W(self):
@@ -77,8 +76,7 @@ class SelfEncoderNetwork(nn.Module):
         if x.ndim != 2 or x.shape[1] != self.n_features:
             raise ValueError(f"the network was built for rows of {self.n_features} features; "
                              f"got an array of shape {tuple(x.shape)}.")
-        for layer in self.hidden:
-            x = ACTIVATIONS[self.activation](layer(x))
+        for layer in self.hidden: x = ACTIVATIONS[self.activation](layer(x))
         return x
 
     def logits(self, x):
@@ -112,10 +110,8 @@ class SelfEncoderNetwork(nn.Module):
         self.train(training).requires_grad_(requires_grad)
 
 # %% ../../nbs/network/model.ipynb #9322f729
-def log1mexp(
-    x: torch.Tensor,  # at most 0
-) -> torch.Tensor:
-    "log(1 - exp(x)) without cancellation"
+def log1mexp(x: torch.Tensor) -> torch.Tensor:
+    "log(1 - exp(x)) without cancellation, for x of at most 0"
     half = -math.log(2)
     # each formula is kept within its own half, so that neither hands a NaN to the gradient of the other
     return torch.where(x > half, torch.log(-torch.expm1(x.clamp(min=half))), torch.log1p(-torch.exp(x.clamp(max=half))))
@@ -134,12 +130,8 @@ def _log_complement(u):
     return log1mexp(log_p).scatter(1, top, rest - torch.logsumexp(u, 1, keepdim=True))
 
 
-def eq1_loss(
-    logits: torch.Tensor,                # (rows, n)
-    targets: torch.Tensor,               # the index of each row's own output
-    output_activation: str = "softmax",  # the paper's phi: "softmax" or "sigmoid"
-) -> torch.Tensor:
-    "The paper's Eq. 1, summed over the rows given"
+def eq1_loss(logits: torch.Tensor, targets: torch.Tensor, output_activation: str = "softmax") -> torch.Tensor:
+    "The paper's Eq. 1, summed over the rows of `logits`; `targets` are the indices of their own outputs"
     check_option("output_activation", output_activation, OUTPUT_ACTIVATIONS)
     own = targets[:, None]
     if output_activation == "sigmoid":
@@ -148,20 +140,13 @@ def eq1_loss(
     return -F.log_softmax(logits, 1).gather(1, own).sum() - others.sum()
 
 # %% ../../nbs/network/model.ipynb #37adb9fb
-def cross_entropy(
-    logits: torch.Tensor,   # (rows, n)
-    targets: torch.Tensor,  # the index of each row's own output
-) -> torch.Tensor:
+def cross_entropy(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     "Plain cross-entropy over a SoftMax, summed over the rows given (not the paper's loss)"
     return F.cross_entropy(logits, targets, reduction="sum")
 
 # %% ../../nbs/network/model.ipynb #50131fb5
-def reparametrize(
-    network: SelfEncoderNetwork,  # f
-    M,                            # invertible, (d, d)
-    v=None,                       # (d,), zero if not given
-) -> SelfEncoderNetwork:
-    "Proposition 1's network f~, with f~(Mx + v) = f(x)"
+def reparametrize(network: SelfEncoderNetwork, M, v=None) -> SelfEncoderNetwork:
+    "Proposition 1's network f~ for an invertible `M`, with f~(Mx + v) = f(x)"
     d, f64 = network.n_features, torch.float64
     M = torch.as_tensor(M, dtype=f64)
     v = torch.zeros(d, dtype=f64) if v is None else torch.as_tensor(v, dtype=f64)
@@ -193,10 +178,7 @@ def _start_hidden(network, generator):
 
 
 @torch.no_grad()
-def start_random(
-    network: SelfEncoderNetwork,
-    generator: torch.Generator | None = None,  # torch's global one if not given
-) -> SelfEncoderNetwork:
+def start_random(network: SelfEncoderNetwork, generator: torch.Generator | None = None) -> SelfEncoderNetwork:
     "Every parameter at random, as PyTorch usually does; the paper's, as far as we know"
     _start_hidden(network, generator)
     _draw(network.output, network.output.shape[0] - 1, generator)
@@ -204,10 +186,7 @@ def start_random(
 
 
 @torch.no_grad()
-def start_zero(
-    network: SelfEncoderNetwork,
-    generator: torch.Generator | None = None,  # only drawn from if there are hidden layers
-) -> SelfEncoderNetwork:
+def start_zero(network: SelfEncoderNetwork, generator: torch.Generator | None = None) -> SelfEncoderNetwork:
     "An output layer that gives every sample the probability 1/n, whatever it sees"
     _start_hidden(network, generator)
     network.output.zero_()
@@ -217,13 +196,8 @@ def start_zero(
 
 # %% ../../nbs/network/model.ipynb #de98aac2
 @torch.no_grad()
-def start_neighbors(
-    network: SelfEncoderNetwork,
-    Z: torch.Tensor,                           # the n training samples, in the order of the outputs
-    generator: torch.Generator | None = None,  # only drawn from if there are hidden layers
-    scale: float = 1.0,                        # of the logits
-) -> SelfEncoderNetwork:
-    "Euclidean nearest neighbours of the latent representation, written as a network"
+def start_neighbors(network, Z, generator=None, scale=1.0) -> SelfEncoderNetwork:
+    "Euclidean nearest neighbours of the latent representation, written as a network; `scale` is that of the logits"
     if len(Z) != network.n_outputs:
         raise ValueError(f"the network has {network.n_outputs} outputs, one for each sample; got {len(Z)} rows.")
     _start_hidden(network, generator)
