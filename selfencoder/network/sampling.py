@@ -21,13 +21,8 @@ from .solvers import History, check_rows
 from ..runtime import one_thread
 
 # %% ../../nbs/network/sampling.ipynb #af4b2a62
-def draw_visible(
-    n_rows: int,                           # rows of the table
-    n_visible: int|None,                   # how many become outputs; None: all
-    random_state: np.random.RandomState,
-    y=None,                                # class of each row, to keep the share of each; None: no stratification
-) -> np.ndarray:
-    "The rows that become outputs, drawn without replacement, in the order of the table"
+def draw_visible(n_rows: int, n_visible: int | None, random_state: np.random.RandomState, y=None) -> np.ndarray:
+    "The rows that become outputs, drawn without replacement, in the order of the table; None: all; `y` stratifies"
     if n_visible is None or n_visible >= n_rows: return np.arange(n_rows)
     shuffled = random_state.permutation(n_rows)
     if y is not None:
@@ -37,20 +32,13 @@ def draw_visible(
     return np.sort(shuffled[:n_visible])
 
 # %% ../../nbs/network/sampling.ipynb #521edcd1
-def sorted_sample(
-    Z: np.ndarray,                         # coordinates of a table
-    n_visible: int|None,                   # how many rows to draw; None: all
-    random_state: np.random.RandomState,
-    y=None,                                # classes, to keep the share of each
-) -> np.ndarray:
-    "The rows to train on, sorted by their coordinates"
+def sorted_sample(Z: np.ndarray, n_visible: int | None, random_state: np.random.RandomState, y=None) -> np.ndarray:
+    "The rows to train on, as `draw_visible` draws them, sorted by their coordinates"
     order = np.lexsort(Z.T)
     return order[draw_visible(len(Z), n_visible, random_state, None if y is None else np.asarray(y)[order])]
 
 # %% ../../nbs/network/sampling.ipynb #7fdc340a
-def principal_directions(
-    h: torch.Tensor,   # (n, d)
-) -> tuple[torch.Tensor, torch.Tensor]:
+def principal_directions(h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     "Variances and directions (columns) of the rows of `h`, in double precision, from blocks of rows"
     mean = h.sum(0, dtype=torch.float64) / len(h)
     covariance = sum((block - mean).T @ (block - mean) for block in h.split(8192)) / len(h)
@@ -58,11 +46,7 @@ def principal_directions(
     return values.clamp(min=0.0), vectors
 
 # %% ../../nbs/network/sampling.ipynb #3ad6bd67
-def normal_solution(
-    variance: torch.Tensor,
-    alpha: float,                        # of the penalty, positive
-    output_activation: str = "softmax",
-) -> tuple[torch.Tensor, torch.Tensor]:
+def normal_solution(variance, alpha, output_activation="softmax") -> tuple[torch.Tensor, torch.Tensor]:
     "c and e: the weights c z and the biases -e z^2 / 2 that are optimal for normal data"
     if output_activation == "sigmoid": return 1 / (variance + alpha), variance / (variance + alpha) ** 2
     low, high = torch.zeros_like(variance), torch.ones_like(variance)
@@ -99,17 +83,12 @@ def finite_alpha(h, variance, directions, alpha, n):
 
 # %% ../../nbs/network/sampling.ipynb #bb70902c
 @torch.no_grad()
-def start_gaussian(
-    network: SelfEncoderNetwork,
-    Z: torch.Tensor,      # the n training samples, in the order of the outputs
-    alpha: float = 0.0,   # of the penalty, as the solvers take it
-) -> SelfEncoderNetwork:
+def start_gaussian(network: SelfEncoderNetwork, Z: torch.Tensor, alpha: float = 0.0) -> SelfEncoderNetwork:
     "The output layer that would be nearly optimal if the latent rows followed a normal distribution"
     h, phi = network.latent(check_rows(network, Z)), network.output_activation
     n, (variance, directions) = len(h), principal_directions(h)
     alpha = max(alpha, SMALLEST_ALPHA)
-    if phi == "softmax":
-        alpha = finite_alpha(h[:: -(-n // 4096)], variance, directions, alpha, n)
+    if phi == "softmax": alpha = finite_alpha(h[:: -(-n // 4096)], variance, directions, alpha, n)
     output = gaussian_outputs(h, variance, directions, alpha, phi)
     output *= (variance.sum() / (h * h).sum(1)).sqrt().clamp(max=1.0)   # rows longer than typical
     if phi == "sigmoid": output[-1] -= math.log(n)
@@ -117,12 +96,8 @@ def start_gaussian(
     return network
 
 # %% ../../nbs/network/sampling.ipynb #6e4afda1
-def block_sizes(
-    n: int,                       # rows
-    n_negatives: int,             # other outputs that a row is compared with in a step, about
-    batch_size: int|None = None,  # rows per step; None: an eighth of the negatives, at most 256
-) -> tuple[int, int, int]:
-    "Number of blocks K, rows per block B, and other blocks per step r"
+def block_sizes(n: int, n_negatives: int, batch_size: int | None = None) -> tuple[int, int, int]:
+    "Number of blocks K, rows per block B (None: an eighth of the negatives, at most 256), and other blocks per step r"
     n_negatives = min(n_negatives, n - 1)
     # few rows want many steps, many rows want large products: comparing these with fewer than 255 others takes longer
     if n > 20_000 and batch_size is None: n_negatives = max(n_negatives, 255)
