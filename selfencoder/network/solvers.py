@@ -59,8 +59,7 @@ def _sigmoid_block(U, own, columns, with_loss):
     _set_own(U, columns, -own)  # the own output shall be on
     loss = U.clamp(min=0).sum(-1) if with_loss else None
     U.sigmoid_()
-    if with_loss:
-        loss -= _sum_log1p(torch.minimum(U, 1 - U), -1)
+    if with_loss: loss -= _sum_log1p(torch.minimum(U, 1 - U), -1)
     _set_own(U, columns, -torch.sigmoid(-own))
     return loss, None
 
@@ -130,8 +129,7 @@ def _exact_rows(U, loss, accurate, h, output, columns, exact):
     models, rows = (~accurate).nonzero(as_tuple=True)
     own = columns + rows if isinstance(columns, int) else columns[rows]
     U[models, rows], value = exact(torch.bmm(h, output)[models, rows], own[:, None], loss is not None)
-    if loss is not None:
-        loss[models, rows] = value
+    if loss is not None: loss[models, rows] = value
 
 # %% ../../nbs/network/solvers.ipynb #ab39a27b
 def _bce_loss(p, columns):
@@ -192,8 +190,7 @@ def _multiple_of_16(n):
 def check_stack(networks, Zs, loss, alpha):
     "The rows of each network as a tensor; raises if they cannot be trained together"
     check_option("loss", loss, LOSSES)
-    if not alpha >= 0:
-        raise ValueError(f"alpha must be at least 0; got {alpha}.")
+    if not alpha >= 0: raise ValueError(f"alpha must be at least 0; got {alpha}.")
     if len({(f.n_features, f.hidden_layer_sizes, f.activation, f.output_activation) for f in networks}) != 1:
         raise ValueError("networks that are trained together must have the same architecture.")
     if len(networks) != len(Zs):
@@ -274,14 +271,10 @@ def _backward(stack, layers, dh):
     for layer in reversed(range(len(stack.hidden))):
         du = dh * SLOPES[stack.activation](layers[layer + 1][..., :-1])
         stack.d_hidden[layer].copy_(torch.bmm(layers[layer].mT, du))
-        if layer:
-            dh = torch.bmm(du, stack.hidden[layer][:, :-1].mT)
+        if layer: dh = torch.bmm(du, stack.hidden[layer][:, :-1].mT)
 
 # %% ../../nbs/network/solvers.ipynb #52af3d0b
-def row_blocks(
-    stack: Stack,
-    rows: int,  # of each model
-):
+def row_blocks(stack: Stack, rows: int):
     "Pieces (models, rows), as slices, whose logits fill about `stack.block_bytes`"
     row_bytes = stack.shapes[0][1] * stack.theta.element_size()
     together = max(1, min(len(stack.theta), stack.block_bytes // (row_bytes * rows)))
@@ -293,11 +286,7 @@ def row_blocks(
 
 # %% ../../nbs/network/solvers.ipynb #94678499
 @torch.no_grad()
-def loss_and_gradient(
-    stack: Stack,  # its `gradient` is filled
-    rows: torch.Tensor | None = None,  # indices of some rows; all of them if None
-    with_loss: bool = True,
-):
+def loss_and_gradient(stack: Stack, rows: torch.Tensor | None = None, with_loss: bool = True):
     "The gradient of the objective over the rows, in `stack.gradient`; returns the objective of each model, if wanted"
     x = stack.x if rows is None else stack.x[:, rows]
     layers = _forward(stack, x)
@@ -312,20 +301,16 @@ def loss_and_gradient(
         if accurate is not None and not accurate.all():
             _exact_rows(U, loss, accurate, h[m, r], output[m], columns, stack.exact)
         torch.baddbmm(d_output[m], h[m, r].mT, U, beta=float(r.start > 0), out=d_output[m])
-        if dh is not None:
-            dh[m, :, r] = torch.bmm(output[m, :-1], U.mT)
-        if with_loss:
-            total[m] += (loss * x[m, r, -1]).sum(1).cpu()
-    if dh is not None:
-        _backward(stack, layers, dh.mT)
+        if dh is not None: dh[m, :, r] = torch.bmm(output[m, :-1], U.mT)
+        if with_loss: total[m] += (loss * x[m, r, -1]).sum(1).cpu()
+    if dh is not None: _backward(stack, layers, dh.mT)
     _add_penalty(stack, total, h.shape[1] / stack.x.shape[1])
     return total
 
 # %% ../../nbs/network/solvers.ipynb #6326c73c
 def _add_penalty(stack, total, share):
     "A part of the rows carries the same part of the penalty"
-    if stack.alpha:
-        stack.d_output[:, :-1].add_(stack.output[:, :-1], alpha=share * stack.alpha)
+    if stack.alpha: stack.d_output[:, :-1].add_(stack.output[:, :-1], alpha=share * stack.alpha)
     if stack.alpha and total is not None:
         total += share * stack.alpha / 2 * stack.output[:, :-1].square().sum((1, 2)).cpu()
 
@@ -357,13 +342,10 @@ class _Watch:
             history.loss_curve.append(loss / n)
             history.epochs.append(epoch)
             history.n_iter = epoch
-            if loss / n < lowest:
-                self.best[i] = self.stack.theta[position]
-            if loss / n < lowest - self.tol:
-                self.improved[i] = epoch
+            if loss / n < lowest: self.best[i] = self.stack.theta[position]
+            if loss / n < lowest - self.tol: self.improved[i] = epoch
             history.converged = math.isfinite(loss) and epoch - self.improved[i] >= self.patience
-            if not history.converged:
-                go_on.append(position)
+            if not history.converged: go_on.append(position)
         self.alive = [self.alive[position] for position in go_on]
         return go_on
 
@@ -382,16 +364,14 @@ def _adam(stack, rates, decay, max_iter, tol, patience, batch_size, random_state
             if callback is not None:
                 callback(epoch, {i: stack.theta[position] for position, i in enumerate(watch.alive)})
             go_on = watch.look(epoch, losses)
-            if not go_on or epoch == max_iter:
-                break
+            if not go_on or epoch == max_iter: break
             if len(go_on) < len(stack.n):
                 gradient = stack.gradient[go_on]
                 stack.keep(go_on)
                 stack.gradient.copy_(gradient)
                 state, rate = [part[go_on] for part in state], rate[go_on]
         for batch in [None] if full else torch.randperm(rows, generator=generator).split(batch_size):
-            if not full:
-                loss_and_gradient(stack, batch, with_loss=False)
+            if not full: loss_and_gradient(stack, batch, with_loss=False)
             step += 1
             _adam_step(stack.theta, stack.gradient, *state, rate, step)
         rate = rate * decay
@@ -405,8 +385,7 @@ def _warn(solver, max_iter):
 
 def _check_at_least(low, **values):
     for name, value in values.items():
-        if not value >= low:
-            raise ValueError(f"{name} must be at least {low}; got {value}.")
+        if not value >= low: raise ValueError(f"{name} must be at least {low}; got {value}.")
 
 # %% ../../nbs/network/solvers.ipynb #2f056f80
 def adam_many(
@@ -438,16 +417,13 @@ def adam_many(
         stack = Stack(networks, Zs, loss, alpha, block_bytes)
 
         def show(epoch, weights):
-            for i, theta in weights.items():
-                stack.store(theta, networks[i])
+            for i, theta in weights.items(): stack.store(theta, networks[i])
             callback(epoch)
 
         watch = _adam(stack, learning_rates, learning_rate_decay, max_iter, tol, n_iter_no_change, batch_size,
                       random_state, verbose, look_every, callback and show)
-        for theta, network in zip(watch.best, networks):
-            stack.store(theta, network)
-    if not all(history.converged for history in watch.histories):
-        _warn("adam", max_iter)
+        for theta, network in zip(watch.best, networks): stack.store(theta, network)
+    if not all(history.converged for history in watch.histories): _warn("adam", max_iter)
     return watch.histories
 
 # %% ../../nbs/network/solvers.ipynb #13497147
@@ -471,8 +447,7 @@ def _direction(gradient, pairs):
     if pairs:
         s, y, sy = pairs[-1]
         q.mul_(sy / torch.dot(y, y).item())
-    for (s, y, sy), a in zip(pairs, reversed(coefficients)):
-        q.add_(s, alpha=a - torch.dot(y, q).item() / sy)
+    for (s, y, sy), a in zip(pairs, reversed(coefficients)): q.add_(s, alpha=a - torch.dot(y, q).item() / sy)
     return q.neg_()
 
 
@@ -481,8 +456,7 @@ def _line_search(stack, start, direction, value, slope, step):
     for _ in range(20):
         torch.add(start, direction, alpha=step, out=stack.theta[0])
         new = loss_and_gradient(stack).item() / stack.n[0]
-        if new <= value + 1e-4 * step * slope:
-            return step, new
+        if new <= value + 1e-4 * step * slope: return step, new
         # the minimum of the parabola through what is known, kept within reason
         parabola = -slope * step**2 / (2 * (new - value - slope * step)) if math.isfinite(new) else 0.0
         step = min(max(parabola, step / 10), step / 2)
@@ -504,13 +478,11 @@ def _lbfgs(stack, max_iter, tol, verbose, memory=10):
             break
         fall, s, y = value - found[1], direction.mul_(found[0]), stack.gradient[0] - gradient
         value, sy = found[1], torch.dot(s, y).item()
-        if sy > 1e-10 * torch.dot(y, y).item():
-            pairs = pairs[1 - memory:] + [(s, y, sy)]
+        if sy > 1e-10 * torch.dot(y, y).item(): pairs = pairs[1 - memory:] + [(s, y, sy)]
         history.loss_curve.append(value)
         history.epochs.append(iteration)
         history.n_iter, history.converged = iteration, fall <= tol * max(value, 1e-3)
-        if history.converged:
-            break
+        if history.converged: break
     return history
 
 # %% ../../nbs/network/solvers.ipynb #403f19a4
@@ -531,14 +503,11 @@ def lbfgs(
         stack = Stack([network], [Z], loss, alpha, block_bytes)
         history = _lbfgs(stack, max_iter, tol, verbose)
         stack.store(stack.theta[0], network)
-    if not history.converged:
-        _warn("lbfgs", max_iter)
+    if not history.converged: _warn("lbfgs", max_iter)
     return history
 
 # %% ../../nbs/network/solvers.ipynb #ba774fdd
-def whiten(
-    Z: torch.Tensor,  # (n, d)
-):
+def whiten(Z: torch.Tensor):
     "mean, T such that the rows (Z - mean) @ T have the identity as covariance; directions without variance are dropped"
     mean = Z.double().mean(0)
     centred = Z.double() - mean
@@ -607,8 +576,7 @@ def _newton(X, Q, outputs, alpha, max_iter, tol, rows):
         done = promise[active] <= tol
         theta[:, active[done]] += step[:, active[done]]  # the step is at hand, and now safe
         active = active[~done]
-        if not len(active):
-            break
+        if not len(active): break
     return theta, curve, not len(active)
 
 # %% ../../nbs/network/solvers.ipynb #ba2a1ed4
@@ -635,14 +603,12 @@ def newton(
     Z = check_rows(network, Z).cpu()  # many small systems, in double precision at both ends: work for a CPU
     with one_thread(), torch.no_grad():
         mean, T = whiten(Z)
-        if metric == "identity":
-            T = torch.eye(len(mean), dtype=T.dtype)
+        if metric == "identity": T = torch.eye(len(mean), dtype=T.dtype)
         X = F.pad(((Z.double() - mean) @ T).to(Z.dtype), (0, 1), value=1.0)
         theta, history = _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose)
         W = T @ theta[:-1].double()
         network.output.copy_(torch.vstack([W, theta[-1].double() - mean @ W]).to(Z.dtype))
-    if not history.converged:
-        _warn("newton", max_iter)
+    if not history.converged: _warn("newton", max_iter)
     return history
 
 # %% ../../nbs/network/solvers.ipynb #e5ef8e79
