@@ -28,12 +28,7 @@ def choose_dtype(hidden_layer_sizes, device: torch.device) -> torch.dtype:
 NEWTON_WIDTH = 40   # Newton solves a system of this size per output: beyond it L-BFGS is faster
 
 
-def choose_solver(
-    solver: str,              # "auto", "adam", "lbfgs" or "newton"
-    n_coordinates: int,       # width of the network's input
-    hidden_layer_sizes,
-    output_activation: str,
-) -> str:
+def choose_solver(solver: str, n_coordinates: int, hidden_layer_sizes, output_activation: str) -> str:
     "The solver that `'auto'` stands for, or the one named if it can train this network"
     linear = len(hidden_layer_sizes) == 0
     if solver == "newton" and not (linear and output_activation == "sigmoid"):
@@ -52,11 +47,8 @@ OPTIONS = {"adam": _STEPS, "lbfgs": (), "newton": ("metric",),
 DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 
 
-def solver_options(
-    solver: str,  # one of SOLVERS
-    **options,    # None: not passed
-) -> dict:
-    "The keyword arguments of the solver: those of `options` that it has, and its defaults here"
+def solver_options(solver: str, **options) -> dict:
+    "The keyword arguments of the solver: those of `options` that it has and that are not None, and its defaults here"
     takes = ("alpha", "max_iter", "tol", "verbose", *OPTIONS[solver])
     return DEFAULTS.get(solver, {}) | {name: options[name] for name in takes if options.get(name) is not None}
 
@@ -64,23 +56,15 @@ def solver_options(
 STARTS = {"random": start_random, "zero": start_zero, "neighbors": start_neighbors}
 
 
-def start_network(
-    network: SelfEncoderNetwork,
-    rows: torch.Tensor,          # the training rows, in the order of the outputs
-    init: str,                   # "auto" or one of STARTS
-    generator: torch.Generator,
-):
+def start_network(network: SelfEncoderNetwork, rows: torch.Tensor, init: str, generator: torch.Generator):
     "Start `network` as `init` names; `'auto'` is zero, where equal rows have equal outputs"
     init = "zero" if init == "auto" else init
     STARTS[init](network, *([rows] if init == "neighbors" else []), generator=generator)
 
 # %% ../../nbs/network/training.ipynb #dd79c5d5
 @torch.no_grad()
-def tie_duplicates(
-    network: SelfEncoderNetwork,  # trained from a start that is equal for equal rows
-    Z: np.ndarray,                # its training rows
-):
-    "Give the outputs of equal rows equal weights"
+def tie_duplicates(network: SelfEncoderNetwork, Z: np.ndarray):
+    "Give the outputs of equal rows equal weights, as they had at the start"
     _, group, size = np.unique(Z, axis=0, return_inverse=True, return_counts=True)
     group = group.reshape(-1)
     if len(size) == len(Z): return
@@ -128,10 +112,7 @@ FEW_RECOGNISED, MANY_SATURATED = 0.2, 0.1
 
 
 @torch.no_grad()
-def recognised(
-    network: SelfEncoderNetwork,  # trained
-    Z: np.ndarray,                # its training rows
-) -> tuple[float, float]:
+def recognised(network: SelfEncoderNetwork, Z: np.ndarray) -> tuple[float, float]:
     """Two shares of the rows, or of a hundred of them: those that `network` takes for themselves or for an equal row,
     and those whose own output is saturated near zero"""
     n = len(Z)
