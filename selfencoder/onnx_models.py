@@ -89,10 +89,7 @@ def _texts(column, values, name):
     return np.array(found, dtype=object)
 
 
-def onnx_inputs(
-    model,   # a fitted kernel estimator
-    X,       # a table with the columns of its training table
-) -> dict:
+def onnx_inputs(model, X) -> dict:
     "The inputs of the exported model for the rows of `X`: an array of one column for each column"
     table, inputs = read_query(X, model), {}
     for name, column, (_, values) in zip(input_names(model), model.coordinates_.columns_,
