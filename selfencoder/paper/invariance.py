@@ -108,11 +108,8 @@ def _bits(column, how):
     return pd.DataFrame({f"{column.name} bit {k}": code >> k & 1 for k in places}, index=column.index, dtype=float)
 
 
-def encode_categories(
-    table,  # DataFrame
-    how,    # "one-hot", "dummy", "doubled" or "binary"
-):
-    "`table` with its categorical columns written as bits"
+def encode_categories(table, how):
+    '`table` with its categorical columns written as bits: "one-hot", "dummy", "doubled" or "binary"'
     numbers = numeric_columns(table)
     bits = [_bits(table[name], how) for name in table.columns.difference(numbers, sort=False)]
     return pd.concat([table[numbers], *bits], axis=1)
@@ -141,11 +138,7 @@ def recode(table, rng):
     return pd.concat(columns, axis=1)
 
 # %% ../../nbs/paper/invariance.ipynb #348e131f
-def scores(
-    estimator,  # fitted: a self-encoder, an estimator with kneighbors, or a pipeline that ends with one
-    queries,    # table
-    n_rows,     # of the training table
-):
+def scores(estimator, queries, n_rows):
     "How far each query is from each training row: minus the logits of a self-encoder, distances otherwise"
     if isinstance(estimator, Pipeline): return scores(estimator[-1], estimator[:-1].transform(queries), n_rows)
     if not hasattr(estimator, "kneighbors"):
@@ -162,13 +155,8 @@ def scores(
     return result
 
 # %% ../../nbs/paper/invariance.ipynb #b461fab1
-def equal_neighbors(
-    before,     # (queries, rows) scores
-    after,      # (queries, rows) scores
-    k,          # number of neighbours
-    rtol=1e-5,  # scores are tied within this share of the query's largest
-):
-    "For each query, the share of the k nearest rows that are the same, ties being interchangeable"
+def equal_neighbors(before, after, k, rtol=1e-5):
+    "For each query, the share of the k nearest rows that are the same, ties (within `rtol`) being interchangeable"
     largest = np.abs(np.where(np.isfinite(before), before, 0)).max(axis=1, keepdims=True)
     kth = np.take_along_axis(before, best_columns(-before, k)[:, -1:], axis=1)
     nearer = before < kth - rtol * largest
@@ -272,10 +260,7 @@ def literal(**parameters):
                           "n_iter_no_change": 200, "random_state": 0, **parameters})
 
 # %% ../../nbs/paper/invariance.ipynb #b49fe381
-def separated(
-    Z,           # (n, d) centred rows
-    steps=1000,
-):
+def separated(Z, steps=1000):
     "For each row, whether the perceptron has found a hyperplane between it and all the others"
     W, left = Z.copy(), np.arange(len(Z))
     for _ in range(steps):
@@ -289,9 +274,7 @@ def separated(
     return ~np.isin(np.arange(len(Z)), left)
 
 
-def hull_vertices(
-    X,  # (n, d)
-):
+def hull_vertices(X):
     "For each row, whether it is a vertex of the convex hull: no convex combination of the other rows"
     coordinates = TableCoordinates("affine").fit(X)   # an affine map does not change the answer: it eases the search
     # not rounded, as transform would: a row on a face of the hull must stay there
@@ -304,10 +287,7 @@ def hull_vertices(
     return vertex
 
 # %% ../../nbs/paper/invariance.ipynb #feec6149
-def read_result(
-    name,                         # such as "hulls"
-    folder="results/invariance",
-):
+def read_result(name, folder="results/invariance"):
     "The table that `measure_invariance` stored"
     return pd.DataFrame(Store(folder).read(name, ["rows"])["rows"])
 
@@ -319,10 +299,7 @@ def configurations():
             for solver in ["adam", "lbfgs", "newton"] if solver != "newton" or (phi == "sigmoid" and not hidden)]
 
 
-def covered_transformations(
-    invariance,     # "scale" or "affine"
-    hidden=False,   # whether there are hidden layers
-):
+def covered_transformations(invariance, hidden=False):
     "The transformations that an invariance covers"
     kept = {name: name for name in ["shift", "scale", "reorder"]}
     if invariance == "affine":
@@ -332,13 +309,8 @@ def covered_transformations(
     return kept if invariance == "scale" and hidden else kept | {"permute": "permute"}
 
 # %% ../../nbs/paper/invariance.ipynb #32bf6800
-def sample_table(
-    name,             # of a dataset
-    n_rows=None,      # as many, drawn at random; None: all
-    seed=0,
-    categories=False, # keep categorical columns, rather than writing them as bits
-):
-    "The columns of a dataset that vary, missing values filled"
+def sample_table(name, n_rows=None, seed=0, categories=False):
+    "The columns of a dataset that vary, missing values filled; `n_rows` drawn at random, categories kept or as bits"
     X = load_dataset(name, as_frame=True).data
     if not categories:
         coordinates = TableCoordinates(invariance=None).fit(X)
