@@ -235,8 +235,7 @@ def plot_accuracies(frame: pd.DataFrame, protocol: str = "nested"):
         ax.set_yticklabels([MODELS[m].title for m in models])
         ax.grid(axis="x", color="0.9")
         ax.spines[["top", "right"]].set_visible(False)
-    for ax in axes.flat[len(datasets):]:
-        ax.set_axis_off()
+    for ax in axes.flat[len(datasets):]: ax.set_axis_off()
     fig.suptitle(f"Accuracy, protocol {protocol}: {PROTOCOLS[protocol]}")
     _family_legend(fig, models, loc="outside lower center", ncols=3)   # where it hides nothing
     return fig
@@ -253,8 +252,7 @@ def plot_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | Non
 def spread_apart(values, gap):
     "The values, moved apart so that neighbours are at least `gap` away from each other, in the same order"
     order, placed = np.argsort(values, kind="stable"), np.array(values, dtype=float)
-    for before, here in zip(order, order[1:]):
-        placed[here] = max(placed[here], placed[before] + gap)
+    for before, here in zip(order, order[1:]): placed[here] = max(placed[here], placed[before] + gap)
     return placed - (placed - values).mean()
 
 
