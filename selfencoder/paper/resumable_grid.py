@@ -86,8 +86,7 @@ def run_grid(
         store.check_same_facts(versions=versions())
         begun, start = store.begin(command, **facts, jobs=jobs), time.time()
         with _backend(backend, address):
-            for record in _computed(missing, compute, work, jobs, progress):
-                store.append("cells", record)
+            for record in _computed(missing, compute, work, jobs, progress): store.append("cells", record)
         store.end(begun, wall_seconds=round(time.time() - start, 1))
     wanted = set(cells)
     return [record for record in read() if cell_of(record, kind) in wanted]
