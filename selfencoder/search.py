@@ -30,10 +30,7 @@ def top_columns(values: np.ndarray, k: int) -> np.ndarray:
     return chosen.reshape(rows, k) - width * np.arange(rows)[:, None]
 
 
-def best_columns(
-    scores: np.ndarray,  # (queries, n): the larger, the nearer
-    k: int,              # how many, 1 to n
-) -> np.ndarray:
+def best_columns(scores: np.ndarray, k: int) -> np.ndarray:
     "The columns of the `k` largest scores of each row, (queries, k): the best first, the lower column among equals"
     scores = np.where(np.isnan(scores), -np.inf, scores)   # after a failed training: never a neighbour
     columns = top_columns(scores, k)   # in increasing order, so that a stable sort leaves equals as they should be
@@ -41,10 +38,7 @@ def best_columns(
     return np.take_along_axis(columns, order, 1)
 
 # %% ../nbs/search.ipynb #fb4a4418
-def check_n_neighbors(
-    k,          # what the user asked for
-    most: int,  # how many samples can be neighbours
-) -> int:
+def check_n_neighbors(k, most: int) -> int:
     "`k` as a plain integer, if it is one from 1 to `most`"
     if not isinstance(k, Integral):
         raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
@@ -54,24 +48,14 @@ def check_n_neighbors(
     return int(k)
 
 # %% ../nbs/search.ipynb #c4d0543c
-def without_self(
-    distance: np.ndarray | None,  # (rows, k + 1), or None
-    index: np.ndarray,            # (rows, k + 1): the neighbours found
-    own: np.ndarray,              # (rows,): the index that each row has itself
-    k: int,
-) -> tuple[np.ndarray | None, np.ndarray]:
-    "The first `k` neighbours of each row that are not the row itself: their distances, if given, and their indices"
+def without_self(distance, index, own, k) -> tuple[np.ndarray | None, np.ndarray]:
+    "The first `k` neighbours that are not the row itself, which is `own`: their distances, if given, and their indices"
     others = index != own[:, None]
     others &= others.cumsum(axis=1) <= k
     return None if distance is None else distance[others].reshape(-1, k), index[others].reshape(-1, k)
 
 # %% ../nbs/search.ipynb #811b9cdb
-def neighbor_graph(
-    distance: np.ndarray | None,  # (queries, k); only looked at if `mode` is "distance"
-    index: np.ndarray,            # (queries, k)
-    n_columns: int,               # how many training rows there are
-    mode: str = "connectivity",   # "connectivity": ones, or "distance"
-) -> sparse.csr_matrix:
+def neighbor_graph(distance, index, n_columns, mode="connectivity") -> sparse.csr_matrix:
     "The neighbours as a sparse matrix of shape (queries, n_columns)"
     check_option("mode", mode, ("connectivity", "distance"))
     data = distance.ravel() if mode == "distance" else np.ones(index.size)
@@ -79,10 +63,7 @@ def neighbor_graph(
     return sparse.csr_matrix((data, index.ravel(), starts), shape=(len(index), n_columns))
 
 # %% ../nbs/search.ipynb #79ea4c6d
-def symmetric_graph(
-    distance: np.ndarray,   # (n, k), not less than zero
-    index: np.ndarray,      # (n, k): neighbours among the same n rows
-) -> sparse.csr_matrix:
+def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matrix:
     "The neighbours of n rows among themselves as a symmetric matrix with a stored zero from each row to itself"
     n, k = index.shape
     rows, others, own = np.repeat(np.arange(n), k), index.ravel(), np.arange(n)
@@ -94,13 +75,8 @@ def symmetric_graph(
     return sparse.csr_matrix((lengths[order], cells[order] % n, starts), shape=(n, n))   # nearest first in each row
 
 # %% ../nbs/search.ipynb #cfd92b1e
-def within_radius(
-    distance: np.ndarray,        # (queries, n), increasing along each row
-    index: np.ndarray,           # (queries, n)
-    radius,                      # a number, or one for each query
-    sort_results: bool = False,  # nearest first; else in the order of the table
-) -> tuple[np.ndarray, np.ndarray]:
-    "Distances and indices of the neighbours that are not farther than `radius`: two arrays of arrays"
+def within_radius(distance, index, radius, sort_results=False) -> tuple[np.ndarray, np.ndarray]:
+    "Distances and indices of the neighbours not farther than `radius`: two arrays of arrays, in the order of the table"
     found = [np.flatnonzero(near) for near in distance <= np.reshape(radius, (-1, 1))]
     if not sort_results: found = [near[np.argsort(i[near], kind="stable")] for near, i in zip(found, index)]
     return tuple(array_of_arrays([row[near] for row, near in zip(values, found)]) for values in (distance, index))
@@ -111,13 +87,8 @@ def array_of_arrays(arrays: list) -> np.ndarray:
     return np.array([*arrays, None], dtype=object)[:-1]
 
 
-def radius_graph(
-    distances: np.ndarray,   # array of arrays, as `within_radius` gives it
-    indices: np.ndarray,     # array of arrays
-    n_columns: int,          # how many training rows there are
-    mode: str = "connectivity",
-) -> sparse.csr_matrix:
-    "The neighbours within a radius as a sparse matrix of shape (queries, n_columns)"
+def radius_graph(distances, indices, n_columns, mode="connectivity") -> sparse.csr_matrix:
+    "What `within_radius` gave as a sparse matrix of shape (queries, n_columns)"
     check_option("mode", mode, ("connectivity", "distance"))
     starts = np.cumsum([0, *map(len, indices)])
     columns = np.concatenate(indices).astype(int) if len(indices) else np.zeros(0, dtype=int)
@@ -136,11 +107,7 @@ def chunk_maxima(logits: torch.Tensor) -> torch.Tensor:
     return logits.view(len(logits), -1, CHUNK).amax(2)
 
 
-def best_of_chunks(
-    logits: torch.Tensor,  # contiguous
-    maxima: torch.Tensor,  # of the first chunks; those after them are not looked at
-    k: int,
-) -> tuple[np.ndarray, np.ndarray]:
+def best_of_chunks(logits: torch.Tensor, maxima: torch.Tensor, k: int) -> tuple[np.ndarray, np.ndarray]:
     "The `k` largest logits of each row and their columns, in increasing order of the columns"
     rows, width = logits.shape
     best = top_columns(maxima.cpu().numpy(), min(k, maxima.shape[1]))
