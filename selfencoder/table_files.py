@@ -175,11 +175,8 @@ _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d
 _THOUSANDS_BY_POINT = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?")                     # 1.234 and 1.234,5
 
 
-def numbers_in(
-    texts,                 # list or array of str, none missing
-    decimal: str = ".",    # or ","; the other one separates thousands
-) -> np.ndarray:
-    "The numbers that are written in `texts`, NaN where there is none"
+def numbers_in(texts, decimal: str = ".") -> np.ndarray:
+    "The numbers that are written in `texts`, NaN where there is none; the other mark separates thousands"
     other, grouped = (",", _THOUSANDS_BY_COMMA) if decimal == "." else (".", _THOUSANDS_BY_POINT)
     plain = [text if other not in text else text.replace(other, "") if grouped.fullmatch(text) else "not a number"
              for text in texts]
@@ -192,10 +189,7 @@ def _texts(column: pd.Series) -> np.ndarray:
     return column.to_numpy()[column.notna().to_numpy()]
 
 
-def decimal_mark(
-    table: pd.DataFrame,   # as from `text_table`; only the columns that may hold numbers
-    path,
-) -> str:
+def decimal_mark(table: pd.DataFrame, path) -> str:
     "The decimal mark of the numbers in a file, or one clear sentence if they are ambiguous"
     comma = point = None
     for name, column in table.items():
@@ -220,10 +214,7 @@ def decimal_mark(
 BOOLEANS = {word: value for value in (True, False) for word in (str(value), str(value).lower(), str(value).upper())}
 
 
-def typed_values(
-    texts: np.ndarray,    # of one column, none missing
-    decimal: str = ".",
-) -> np.ndarray:
+def typed_values(texts: np.ndarray, decimal: str = ".") -> np.ndarray:
     "The texts of a training column as numbers if all are, as booleans if all are, else as they are"
     numbers = numbers_in(texts, decimal)
     if not np.isnan(numbers).any(): return numbers
