@@ -21,9 +21,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 # %% ../nbs/tables.ipynb #3a597f86
-def as_table(
-    X,  # array, list of rows, scipy sparse matrix, or dataframe of any library
-):
+def as_table(X):
     "`X` in a form that keeps the type of each column: a pandas DataFrame, an array or a sparse matrix"
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
@@ -50,10 +48,7 @@ def _check_names(names):
         raise ValueError(f"Column {twice[0]!r} appears more than once: give every column a name of its own.")
 
 # %% ../nbs/tables.ipynb #96a5c646
-def read_table(
-    X,          # anything that `as_table` takes
-    estimator,  # whose name the errors carry; it is not changed
-):
+def read_table(X, estimator):
     "`X` as a DataFrame or a dense array, or one clear sentence why it cannot be read"
     table = as_table(X)
     if not isinstance(table, pd.DataFrame):
@@ -68,28 +63,19 @@ def read_table(
     return table
 
 
-def read_query(
-    X,          # anything that `as_table` takes
-    estimator,  # fitted: it knows `n_features_in_` and perhaps `feature_names_in_`
-):
+def read_query(X, estimator):
     "`X` as `read_table` gives it, if it has the columns that `estimator` was fitted with"
     table = read_table(X, estimator)
     validate_data(estimator, table, reset=False, skip_check_array=True)
     return table
 
 
-def remember_columns(
-    table,      # as `read_table` gives it
-    estimator,  # gets `n_features_in_` and, if the columns have names, `feature_names_in_`
-):
-    "Note on `estimator` which columns a query must have"
+def remember_columns(table, estimator):
+    "Note on `estimator` which columns a query must have: `n_features_in_` and, if they have names, `feature_names_in_`"
     validate_data(estimator, table, skip_check_array=True)
 
 # %% ../nbs/tables.ipynb #ef3c671e
-def adopt_columns(
-    estimator,    # gets `n_features_in_` and, if the columns have names, `feature_names_in_`
-    coordinates,  # fitted, such as `TableCoordinates`
-):
+def adopt_columns(estimator, coordinates):
     "Note on `estimator` the columns that `coordinates` was fitted with"
     estimator.n_features_in_ = coordinates.n_features_in_
     if hasattr(coordinates, "feature_names_in_"):
@@ -102,12 +88,8 @@ def _refuse(name, given, advice):
     raise ValueError(f"Column {name!r} holds {given}: {advice}.")
 
 
-def as_floats(
-    values,      # one column: a Series or a 1-d array
-    name="x0",   # how to call it in an error
-    text=False,  # read text that holds a number, as for a query
-):
-    "A column of numbers as float64, missing values as NaN"
+def as_floats(values, name="x0", text=False):
+    "A column of numbers as float64, missing values as NaN; `text`: read text that holds a number, as for a query"
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return _finite(values.astype(np.float64), name)
     values = pd.Series(values)
@@ -189,9 +171,7 @@ _TIMES = {"time": _timestamp, "duration": _duration}
 _DTYPES = {"M": "time", "m": "duration"}
 
 
-def column_kind(
-    column,  # of a training table: a Series or a 1-d array
-) -> str:
+def column_kind(column) -> str:
     "`'time'` or `'duration'` if that is what all its cells hold, otherwise `'number'`"
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, pd.PeriodDtype): return "time"
@@ -203,12 +183,8 @@ def column_kind(
     return "number"
 
 
-def as_days(
-    values,     # one column: a Series or a 1-d array
-    name,       # how to call it in an error
-    kind: str,  # what the training column held: "time" or "duration"
-) -> np.ndarray:
-    "Timestamps as days since 1970, durations as days, missing values as NaN"
+def as_days(values, name, kind: str) -> np.ndarray:
+    "Timestamps as days since 1970, durations as days, missing values as NaN; `kind` is that of the training column"
     column = pd.Series(values)
     if isinstance(column.dtype, pd.PeriodDtype): column = column.dt.to_timestamp()
     if getattr(column.dtype, "tz", None) is not None: column = column.dt.tz_convert("UTC").dt.tz_localize(None)
@@ -236,20 +212,14 @@ def nth_column(table, j):
     return table.iloc[:, j] if isinstance(table, pd.DataFrame) else table[:, j]
 
 
-def _looks_categorical(
-    column,  # a Series
-):
+def _looks_categorical(column):
     "Whether a column of a dataframe is categorical by dtype, or holds text that is no date or duration"
     if isinstance(column.dtype, pd.CategoricalDtype): return True
     text = pd.api.types.is_string_dtype(column.dtype) and any(isinstance(v, str) for v in column)
     return text and column_kind(column) == "number"
 
 
-def categorical_mask(
-    table,      # DataFrame or array
-    which,      # "from_dtype", None, mask, names or indices
-    names,      # column names, or None
-):
+def categorical_mask(table, which, names):
     "One boolean per column: is it categorical?"
     d = table.shape[1]
     if which is None: return np.zeros(d, dtype=bool)
@@ -384,8 +354,7 @@ class Categories:
     @classmethod
     def fit(cls, column, name):
         codes, levels = _factorize(column, name)
-        for level in levels:
-            _check_category(level, name)
+        for level in levels: _check_category(level, name)
         if len(levels) > MAX_CATEGORIES:
             raise ValueError(f"Column {name!r} has {len(levels):,} categories in {len(codes):,} rows, and "
                              f"{MAX_CATEGORIES:,} are allowed: leave out identifiers and free text, "
