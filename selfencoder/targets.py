@@ -21,9 +21,7 @@ def _unmasked(y):
     return y
 
 
-def class_codes(
-    y,  # one class for each row: text, numbers or booleans
-) -> tuple[np.ndarray, np.ndarray]:
+def class_codes(y) -> tuple[np.ndarray, np.ndarray]:
     "The classes in `y`, in order, and for each row the position of its own"
     y = column_or_1d(_unmasked(y), warn=True)
     if y.dtype.kind in "OmM" and pd.isna(y).any():
@@ -33,18 +31,14 @@ def class_codes(
     return np.unique(y, return_inverse=True)
 
 # %% ../nbs/targets.ipynb #6aae9f21
-def target_columns(
-    y,  # (n,), (n, 1) or (n, targets)
-) -> list:
-    "One array for each target"
+def target_columns(y) -> list:
+    "One array for each target of `y`, which is (n,), (n, 1) or (n, targets)"
     if isinstance(y, pd.DataFrame) and y.shape[1] > 1: return [y.iloc[:, j].to_numpy() for j in range(y.shape[1])]
     y = np.asarray(y)
     return list(y.T) if y.ndim == 2 and y.shape[1] > 1 else [y]
 
 # %% ../nbs/targets.ipynb #a2c16f60
-def real_targets(
-    y,  # one number for each row, or several
-) -> np.ndarray:
+def real_targets(y) -> np.ndarray:
     "The numbers in `y`: one for each row, or one row of several"
     try:
         y = check_array(_unmasked(y), ensure_2d=False, dtype=np.float64, input_name="y")
@@ -56,28 +50,19 @@ def real_targets(
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 # %% ../nbs/targets.ipynb #e4081b39
-def require_target(
-    estimator,  # whose name goes into the error
-    X,          # the training table
-    y,          # its target
-):
+def require_target(estimator, X, y):
     "Raise unless there is one target for each row of the table"
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     check_consistent_length(X, y)
 
 # %% ../nbs/targets.ipynb #58416964
-def votes_by_probability(
-    distance: np.ndarray,  # (queries, k): -log of the probabilities, increasing along each row
-) -> np.ndarray:
+def votes_by_probability(distance: np.ndarray) -> np.ndarray:
     "The votes of neighbours in proportion to their probabilities; the nearest has one"
     return np.exp(distance[:, :1] - distance)
 
 # %% ../nbs/targets.ipynb #a74219e4
-def votes_by(
-    weights,               # "uniform" or None, "probability", "distance", or a function from distances to votes
-    distance: np.ndarray,  # (queries, k), increasing along each row; not looked at if uniform
-) -> np.ndarray|None:
+def votes_by(weights, distance: np.ndarray) -> np.ndarray | None:
     "The votes of neighbours at these distances; None: one each"
     if weights in (None, "uniform"): return None
     if isinstance(weights, str) and weights == "probability": return votes_by_probability(distance)
@@ -90,12 +75,8 @@ def votes_by(
     return votes
 
 # %% ../nbs/targets.ipynb #9724c673
-def class_shares(
-    codes: np.ndarray,               # (queries, k): the class of each neighbour, as a code from 0 to n_classes - 1
-    votes: np.ndarray|None = None,   # (queries, k): how much each neighbour counts; None: one vote each
-    n_classes: int|None = None,      # None: up to the largest code
-) -> np.ndarray:                     # (queries, n_classes): rows that sum to one
-    "The share of the votes for each class"
+def class_shares(codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None) -> np.ndarray:
+    "The share of the votes for each class code, (queries, n_classes); no votes: one for each neighbour"
     votes = np.ones(codes.shape) if votes is None else votes
     n_queries, n_classes = len(codes), n_classes or int(codes.max()) + 1
     cell = np.arange(n_queries)[:, None] * n_classes + codes
@@ -103,19 +84,12 @@ def class_shares(
     return counted / counted.sum(axis=1, keepdims=True)
 
 # %% ../nbs/targets.ipynb #9b8e99bf
-def most_voted(
-    codes: np.ndarray,               # (queries, k): the class of each neighbour, as a code
-    votes: np.ndarray|None = None,   # (queries, k); None: one vote each
-    n_classes: int|None = None,      # None: up to the largest code
-) -> np.ndarray:                     # (queries,): codes
+def most_voted(codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None) -> np.ndarray:
     "The class with most votes, the first among equals"
     return class_shares(codes, votes, n_classes).argmax(axis=1)
 
 # %% ../nbs/targets.ipynb #13f4a3ae
-def mean_of(
-    targets: np.ndarray,             # (queries, k) or (queries, k, targets): the targets of the neighbours
-    votes: np.ndarray|None = None,   # (queries, k); None: one vote each
-) -> np.ndarray:                     # (queries,) or (queries, targets)
+def mean_of(targets: np.ndarray, votes: np.ndarray | None = None) -> np.ndarray:
     "The mean of the neighbours' targets, weighted by their votes"
     votes = np.ones(targets.shape[:2]) if votes is None else votes
     return np.einsum("qk,qk...->q...", votes / votes.sum(axis=1, keepdims=True), targets)
