@@ -43,9 +43,11 @@ def pythons() -> dict:
     return {version: found[version] for version in sorted(found) if version >= oldest}
 
 
-def notebooks(version: str) -> list:
+def what_runs(version: str) -> list:
+    "The imports, and some notebooks"
     patterns = PACKAGES if version == LOWEST else PYTHONS
-    return [path.relative_to(ROOT).as_posix() for pattern in patterns for path in sorted((ROOT / "nbs").glob(pattern))]
+    return ["imports", *(path.relative_to(ROOT).as_posix() for pattern in patterns
+                         for path in sorted((ROOT / "nbs").glob(pattern)))]
 
 
 def pytest_generate_tests(metafunc):
@@ -56,12 +58,9 @@ def pytest_generate_tests(metafunc):
     elif metafunc.config.getoption("versions") == LOWEST: wanted = {}
     wanted[LOWEST] = sys.executable
     # One worker prepares an environment and makes all the checks in it.
-    names = [(version, name) for version in wanted for name in (
-        notebooks(version) if "name" in metafunc.fixturenames else [None])]
-    values = [pytest.param(version, wanted[version], *filter(None, [name]), marks=pytest.mark.xdist_group(version))
-              for version, name in names]
-    arguments = "version, python, name" if "name" in metafunc.fixturenames else "version, python"
-    metafunc.parametrize(arguments, values, ids=["-".join(filter(None, pair)) for pair in names], scope="session")
+    values = [pytest.param(version, python, name, id=f"{version}-{name}", marks=pytest.mark.xdist_group(version))
+              for version, python in wanted.items() for name in what_runs(version)]
+    metafunc.parametrize("version, python, name", values, scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -88,9 +87,6 @@ def installed(version, python, place):
     return own
 
 
-def test_imports(version, installed, place):
-    probe(installed, place)
-
-
-def test_notebook(version, installed, name, place):
-    run_notebook(place / name, place, installed.parent, PYTHONPATH="")
+def test_version(version, installed, name, place):
+    if name == "imports": probe(installed, place)
+    else: run_notebook(place / name, place, installed.parent, PYTHONPATH="")
