@@ -20,11 +20,7 @@ from .solvers import History
 class Checkpoint:
     "A file that a long fit saves itself to, and resumes from"
 
-    def __init__(
-        self,
-        path,
-        seconds: float = 30.0,  # at least so long between two savings
-    ):
+    def __init__(self, path, seconds: float = 30.0):   # at least so long between two savings
         self.path, self.seconds, self.saved = Path(path), seconds, time.monotonic()
         if not self.path.parent.is_dir():
             raise ValueError(f"the folder of the checkpoint {str(path)!r} does not exist: create it first.")
