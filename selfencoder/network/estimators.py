@@ -152,13 +152,15 @@ checkpoint : path or None, default=None
 n_jobs : int or None, default=None
     Threads that search for neighbours; None: as many as torch uses. It changes no answer.
 """.strip()
-_TARGET_PARAMETERS = """
+_VOTING_PARAMETERS = """
+n_neighbors : int, default=5
+    How many neighbours vote, and how many `kneighbors` finds unless told otherwise.
 weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
     One vote for each neighbour; as many as the probability that it is the row; the inverse of the distance, which
     is -log of that probability; or what a function makes of an array of distances.
 stratify : bool, default=False
     With `n_visible`: draw the visible rows so that they keep the distribution of y.
-""".strip()
+""".lstrip() + _PARAMETERS
 _ATTRIBUTES = """
 geometry_ : NetworkGeometry
     What was learned: answers for coordinates.
@@ -445,7 +447,7 @@ def _neighbor_votes(estimator, X):
     return position, votes_by(estimator.weights, distance)
 
 # %% ../../nbs/network/estimators.ipynb #bd6f1600
-@documented(about=_ABOUT, parameters=_PARAMETERS, of_targets=_TARGET_PARAMETERS, attributes=_ATTRIBUTES)
+@documented(about=_ABOUT, parameters=_VOTING_PARAMETERS, attributes=_ATTRIBUTES)
 class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
     """Classify by the vote of neighbours learned by recognising every row of a table.
 
@@ -454,9 +456,6 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        How many neighbours vote, and how many `kneighbors` finds unless told otherwise.
-    {of_targets}
     {parameters}
 
     Attributes
@@ -535,7 +534,7 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
         self._codes = arrays["codes"] if several else arrays["codes"][None]
 
 # %% ../../nbs/network/estimators.ipynb #b44c5255
-@documented(about=_ABOUT, parameters=_PARAMETERS, of_targets=_TARGET_PARAMETERS, attributes=_ATTRIBUTES)
+@documented(about=_ABOUT, parameters=_VOTING_PARAMETERS, attributes=_ATTRIBUTES)
 class SelfEncoderRegressor(RegressorMixin, SelfEncoder):
     """Predict by the mean of neighbours learned by recognising every row of a table.
 
@@ -544,9 +543,6 @@ class SelfEncoderRegressor(RegressorMixin, SelfEncoder):
 
     Parameters
     ----------
-    n_neighbors : int, default=5
-        How many neighbours vote, and how many `kneighbors` finds unless told otherwise.
-    {of_targets}
     {parameters}
 
     Attributes
