@@ -54,12 +54,8 @@ def neighbor_distances(found: TopK, output_activation: str) -> torch.Tensor:
 class NetworkGeometry:
     "A trained network, and the rows of the training table that its outputs stand for"
 
-    def __init__(
-        self,
-        network: SelfEncoderNetwork,
-        rows: np.ndarray,             # (n_outputs,): output j stands for row rows[j] of the training table
-    ):
-        self.network, self.rows = network, rows
+    def __init__(self, network: SelfEncoderNetwork, rows: np.ndarray):
+        self.network, self.rows = network, rows   # output j stands for row rows[j] of the training table
         self.n_jobs = None   # threads that search; None: as many as torch uses
 
     @property
@@ -106,8 +102,7 @@ class NetworkGeometry:
         "`latent` as a tensor where the network lives"
         width, output = self.network.n_features, self.network.output
         if np.ndim(Z) != 2 or Z.shape[1] != width:
-            raise ValueError(f"this geometry takes rows with {width} coordinates; got an array of shape "
-                             f"{np.shape(Z)}.")
+            raise ValueError(f"this geometry takes rows with {width} coordinates; got an array of shape {np.shape(Z)}.")
         rows = torch.as_tensor(Z, dtype=output.dtype, device=output.device)
         if not torch.isfinite(rows).all():
             raise ValueError(f"X holds numbers that are too large for {str(output.dtype).removeprefix('torch.')}: set "
