@@ -41,8 +41,7 @@ def choose_solver(solver: str, n_coordinates: int, hidden_layer_sizes, output_ac
 # %% ../../nbs/network/training.ipynb #4cd240ef
 SOLVERS = {"adam": adam, "lbfgs": lbfgs, "newton": newton, "sampled": sampled}
 _STEPS = ("learning_rate_init", "learning_rate_decay", "n_iter_no_change", "batch_size", "random_state")
-OPTIONS = {"adam": _STEPS, "lbfgs": (), "newton": ("metric",),
-           "sampled": (*_STEPS, "n_negatives", "checkpoint")}
+OPTIONS = {"adam": _STEPS, "lbfgs": (), "newton": ("metric",), "sampled": (*_STEPS, "n_negatives", "checkpoint")}
 # hidden layers can always fit a little better, and their neighbours are then no better: a small step and an early end
 DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 
@@ -79,13 +78,8 @@ def tie_duplicates(network: SelfEncoderNetwork, Z: np.ndarray):
 COPIES = {"adam": 6, "lbfgs": 26, "newton": 6, "sampled": 6}   # arrays of the size of the output layer, held at once
 
 
-def memory_needed(
-    n_outputs: int,
-    width: int,            # of the last layer before the outputs: the coordinates, or the last hidden layer
-    solver: str,           # "adam", "lbfgs", "newton" or "sampled"
-    itemsize: int = 4,     # bytes of a number: 4 in single precision, 8 in double, which hidden layers take
-) -> int:
-    "Bytes that training takes at its peak, besides the table"
+def memory_needed(n_outputs: int, width: int, solver: str, itemsize: int = 4) -> int:
+    "Bytes that training takes at its peak, besides the table; `width` is that of the last layer before the outputs"
     pairs = (width + 1) * (width + 2) // 2 if solver == "newton" else 0   # of coordinates, for the Hessians
     return itemsize * n_outputs * ((width + 1) * COPIES[solver] + pairs) + 2**23
 
@@ -123,14 +117,8 @@ def recognised(network: SelfEncoderNetwork, Z: np.ndarray) -> tuple[float, float
     return float((Z[largest] == Z[some]).all(axis=1).mean()), float(saturated.float().mean())
 
 
-def warn_if_failed(
-    network: SelfEncoderNetwork,  # trained
-    Z: np.ndarray,                # its training rows
-    history: History,
-    solver: str,                  # "adam", "lbfgs", "newton" or "sampled"
-    raw: bool,                    # whether Z are raw features
-):
-    "Warn if `network` has not learned to recognise its rows"
+def warn_if_failed(network: SelfEncoderNetwork, Z: np.ndarray, history: History, solver: str, raw: bool):
+    "Warn if `network` has not learned to recognise the rows `Z`, which may be raw features"
     share, saturated = recognised(network, Z)
     first, last = history.loss_curve[0], history.loss_curve[-1]
     units = "set invariance='scale', or give the columns in units in which they are about 1"
@@ -146,29 +134,15 @@ def warn_if_failed(
                       f"neighbours mean little; {advice}.", ConvergenceWarning, stacklevel=2)
 
 # %% ../../nbs/network/training.ipynb #dd7742ed
-def train(
-    Z: np.ndarray,                          # float64 coordinates; row i belongs to output i
-    *,
-    hidden_layer_sizes=(),
-    activation: str = "relu",
-    output_activation: str = "softmax",
-    solver: str = "auto",
-    init: str = "auto",
-    alpha: float = 0.1,                     # penalty per coordinate
-    n_negatives: int|None = None,           # for many rows: compare with about that many others per step
-    learning_rate_init: float|None = None,  # this and the next five: None leaves it to the solver
-    learning_rate_decay: float|None = None,
-    max_iter: int|None = None,
-    tol: float|None = None,
-    n_iter_no_change: int|None = None,
-    batch_size: int|None = None,
-    verbose: int = 0,
-    checkpoint=None,                        # with n_negatives: a path to resume from
-    device: str = "auto",
-    seed: int = 0,                          # of the start, of mini-batches and of blocks
-    metric_of_data: bool = False,           # Z are raw features: Newton measures the penalty in units of the data
-) -> Trained:
-    "The network that recognises the rows of `Z`, what its solver did, and which solver it was"
+def train(Z: np.ndarray, *, hidden_layer_sizes=(), activation="relu", output_activation="softmax", solver="auto",
+          init="auto", alpha=0.1, n_negatives=None, learning_rate_init=None, learning_rate_decay=None, max_iter=None,
+          tol=None, n_iter_no_change=None, batch_size=None, verbose=0, checkpoint=None, device="auto", seed=0,
+          metric_of_data=False) -> Trained:
+    """The network that recognises the rows of `Z`, what its solver did, and which solver it was.
+
+    The parameters are those of `SelfEncoder`; `seed` is that of the start, of mini-batches and of blocks.
+    `metric_of_data`: Z are raw features, so Newton measures the penalty in units of the data.
+    """
     n, d = Z.shape
     check_hidden_sizes(hidden_layer_sizes)
     solver = "sampled" if n_negatives else choose_solver(solver, d, hidden_layer_sizes, output_activation)
