@@ -79,12 +79,9 @@ def within_radius(distance, index, radius, sort_results=False) -> tuple[np.ndarr
     "Distances and indices of the neighbours not farther than `radius`: two arrays of arrays, in the order of the table"
     found = [np.flatnonzero(near) for near in distance <= np.reshape(radius, (-1, 1))]
     if not sort_results: found = [near[np.argsort(i[near], kind="stable")] for near, i in zip(found, index)]
-    return tuple(array_of_arrays([row[near] for row, near in zip(values, found)]) for values in (distance, index))
-
-
-def array_of_arrays(arrays: list) -> np.ndarray:
-    "An array that holds arrays, also if all of them have one length"
-    return np.array([*arrays, None], dtype=object)[:-1]
+    # with None at the end it is an array of arrays also if all of them have one length
+    return tuple(np.array([*(row[near] for row, near in zip(values, found)), None], dtype=object)[:-1]
+                 for values in (distance, index))
 
 
 def radius_graph(distances, indices, n_columns, mode="connectivity") -> sparse.csr_matrix:
