@@ -395,17 +395,13 @@ def rows_from_file(
     return rows.set_axis(pd.Index(table[id], name=id)) if id is not None and id in table else rows
 
 # %% ../nbs/table_files.ipynb #7985df3b
-def is_formula(value) -> bool:
-    "Whether a spreadsheet would take a text for a formula"
-    return isinstance(value, str) and value[:1] in tuple("=+-@\t\r") and np.isnan(numbers_in([value.strip()])).any()
-
-
 def without_formulas(table: pd.DataFrame) -> tuple[pd.DataFrame, list]:
     "The table with an apostrophe before each text that begins like a formula, and these texts"
     found = []
 
     def safe(value):
-        if not is_formula(value): return value
+        begins = isinstance(value, str) and value[:1] in tuple("=+-@\t\r")
+        if not begins or not np.isnan(numbers_in([value.strip()])).any(): return value   # -1 is no formula
         found.append(value)
         return f"'{value}"
     table = table.rename(columns=safe)
