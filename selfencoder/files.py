@@ -223,12 +223,11 @@ LARGEST = 1e150         # a number whose square is still a number
 LARGEST_WEIGHT = 1e25   # times a coordinate it is still a number in single precision
 
 
-def check_arrays(
-    arrays: dict,    # name -> array
-    expected: dict,  # name -> kind and lengths, such as "f n d"
-    sizes: dict,     # letter -> length, as far as they are known; the others are added
-):
-    "Raise unless the arrays are those expected, with lengths that agree"
+def check_arrays(arrays: dict, expected: dict, sizes: dict):
+    """Raise unless the arrays are those expected, by kind and lengths, such as "f n d", and their lengths agree.
+
+    `sizes` has the lengths that are known, by letter; the others are added.
+    """
     for name in sorted(set(arrays) ^ set(expected)):
         require(name in arrays, f"{name} is missing")
         require(name in expected, f"{name} is unknown")
