@@ -65,11 +65,8 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def in_a_process(
-    call: str,                                             # such as "epoch_cost(1000)"
-    module: str = "selfencoder.paper.benchmarks_network",  # where it is found
-):
-    "What a call returns in a new process, on one thread"
+def in_a_process(call: str, module: str = "selfencoder.paper.benchmarks_network"):
+    "What a call, such as `epoch_cost(1000)`, of a function of `module` returns in a new process, on one thread"
     code = f"""import json, torch, warnings
 warnings.simplefilter("ignore")
 torch.set_num_threads(1)
@@ -79,13 +76,8 @@ print(json.dumps(eval({call!r}, vars(module))))"""
     return json.loads(answer.stdout.splitlines()[-1])
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #8d3bdc6e
-def run_benchmarks(
-    benchmarks: dict,                  # name -> function(quick) that yields cases
-    folder="results/benchmarks",
-    quick: bool = False,               # small tables, one repeat: a minute
-    command: str = "run_benchmarks",   # what was typed, kept with the results
-) -> dict:                             # name -> document
-    "Make the comparisons, store and print them"
+def run_benchmarks(benchmarks: dict, folder="results/benchmarks", quick=False, command="run_benchmarks") -> dict:
+    "Make the comparisons, functions of `quick` that yield cases, store and print them; the documents by name"
     results = {}
     for name, benchmark in benchmarks.items():
         print(f"{name}: {benchmark.__doc__}", flush=True)
