@@ -364,15 +364,9 @@ def _rows_of(measurement, dataset, seed):
         return list(MEASUREMENTS[measurement](dataset, seed=seed))
 
 
-def measure_invariance(
-    measurement: str,                     # one of `MEASUREMENTS`
-    datasets: list | None = None,         # None: all
-    seed: int = 0,
-    jobs: int = 1,                        # datasets at a time
-    folder="results/invariance",
-    command: str = "measure_invariance",  # the command line, for the record
-):
-    "Compute one of the results of this notebook and store it with its settings and versions"
+def measure_invariance(measurement: str, datasets: list | None = None, seed: int = 0, jobs: int = 1,
+                       folder="results/invariance", command: str = "measure_invariance"):
+    "Compute one of `MEASUREMENTS` for all datasets, or some, and store it with its settings and versions"
     options = {"datasets": datasets or dataset_names(), "seed": seed}
     tasks = (delayed(_rows_of)(measurement, dataset, seed) for dataset in options["datasets"])
     done = tqdm(Parallel(jobs, return_as="generator")(tasks), measurement, len(options["datasets"]))
