@@ -141,15 +141,13 @@ def _figure(mean, sd=np.nan, mark=""):
     return (f"{mean:.3f}" if np.isnan(sd) else f"{mean:.3f} ± {sd:.3f}") + mark
 
 # %% ../../nbs/paper/reports.ipynb #c1453a8c
-def paper_table(
-    number: str,               # "2a", "2b", "2c" or "3"
-    frame: pd.DataFrame,
-    protocol: str,
-    ours: list = (),           # models of ours that are shown beside the paper's
-    summary: pd.DataFrame | None = None,   # in the place of the means of `frame`
-    rebuilt: pd.DataFrame | None = None,   # means of the protocol `published`, shown as one more figure for each column
-) -> Table:
-    "A table of the paper, ours beside the paper's with the difference"
+def paper_table(number: str, frame: pd.DataFrame, protocol: str, ours: list = (), summary: pd.DataFrame | None = None,
+                rebuilt: pd.DataFrame | None = None) -> Table:
+    """One of the tables `NUMBERS` of the paper, our figure beside the paper's with the difference.
+
+    `ours` are more models of ours, `summary` stands in the place of the means of `frame`, `rebuilt` are means of the
+    protocol `published`, one more figure for each column.
+    """
     table, titles = paper_tables()["tables"][number], paper_tables()["titles"]
     summary = means(frame, protocol) if summary is None else summary
     columns, rows, bold = table["columns"], [], set()
@@ -355,13 +353,11 @@ def with_best(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 # %% ../../nbs/paper/reports.ipynb #7976b2ba
-def compare(
-    frame: pd.DataFrame,
-    first: str, second: str,        # models, or columns of the paper such as "best_se"
-    protocol: str = "nested",
-    datasets: list | None = None,   # only these
-) -> dict:
-    "First against second: datasets won, tied and lost, mean difference, p, and where the corrected test sees it"
+def compare(frame: pd.DataFrame, first: str, second: str, protocol="nested", datasets: list | None = None) -> dict:
+    """A model, or a column of the paper such as "best_se", against another.
+
+    Datasets won, tied and lost, mean difference, p, and where the corrected test sees it.
+    """
     result = paired(with_best(frame), first, second, protocol)
     if datasets is not None: result = result[result.index.isin(datasets)]
     d, clear = result.difference.round(12), result.p < 0.05
