@@ -374,15 +374,9 @@ def table_from_file(
     return table if names is None else table.set_axis(names)
 
 
-def rows_from_file(
-    path,                           # as in `table_from_file`
-    holds_numbers: dict,            # for each column of the training table, as from `columns_of`
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    id: str | None = None,          # the column that names the rows, if the file has it: it becomes the index
-) -> pd.DataFrame:
-    "The rows of a query: the columns of the training table, in their order and in their types"
+def rows_from_file(path, holds_numbers: dict, encoding: str | None = None, delimiter: str | None = None,
+                   decimal: str | None = None, id: str | None = None) -> pd.DataFrame:
+    "The rows of a query: the columns of the training table, as `columns_of` gives them, in their order and types"
     table, is_text = _content(path, encoding, delimiter)
     absent = [name for name in holds_numbers if name not in table]
     if absent:
