@@ -68,8 +68,8 @@ def run_grid(cells: list, folder, compute: Callable, work: Callable = lambda cel
              **facts) -> list:
     """Compute the cells, named tuples of one kind, that `folder` does not have yet; the records of all of them.
 
-    `compute` makes the facts of a cell, which takes about `work(cell)` seconds. `backend` is joblib's, `address` that of
-    a Dask scheduler. `facts` are dicts, such as a budget, that must be the same whenever the run is continued.
+    `compute` makes the facts of a cell, which takes about `work(cell)` seconds. `backend` is joblib's, `address` that
+    of a Dask scheduler. `facts` are dicts, such as a budget, that must be the same whenever the run is continued.
     """
     if not cells: return []
     kind, store = type(cells[0]), Store(folder)
