@@ -48,7 +48,8 @@ SWAPS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast
 ROUNDED = {"ceil": "floor", "floor": "ceil", "left": "right", "right": "left"}
 BOUNDS = {"min", "max", "minimum", "maximum", "clip"}
 SELECTIONS = {"_safe_indexing", "take", "take_along_axis", "index_select", "compress"}
-COMMUTATIVE = BOUNDS | {"zip", "isinstance", "isclose", "hasattr", "getattr", "range", "print"}
+COMMUTATIVE = BOUNDS | {"zip", "isinstance", "isclose", "hasattr", "getattr", "range", "print", "samefile",
+                        "check_consistent_length", "array_equal", "allclose"}
 
 
 def called(node) -> str:
@@ -96,7 +97,9 @@ def human(node):
             if keyword.arg in FOR_PEOPLE: continue
             yield "no-keyword", ast.Call(node.func, node.args, [each for each in node.keywords if each is not keyword])
     if called(node) == "copy" and isinstance(node.func, ast.Attribute) and not node.args: yield "view", node.func.value
-    if called(node) in ("list", "dict", "array") and len(node.args) == 1 and not node.keywords: yield "view", node.args[0]
+    if called(node) in ("list", "dict", "array") and len(node.args) == 1 and not node.keywords and isinstance(
+            node.args[0], (ast.Name, ast.Attribute, ast.Subscript)):   # a copy of something that is there
+        yield "view", node.args[0]
     if called(node) in BOUNDS and len(node.args) >= 2: yield "no-bound", node.args[0]
     if isinstance(node, ast.If) and not node.orelse and len(node.body) == 1 and isinstance(
             node.body[0], (ast.Raise, ast.Return, ast.Continue)):
