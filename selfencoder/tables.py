@@ -10,6 +10,7 @@ __all__ = ['read_table', 'read_query', 'remember_columns', 'adopt_columns', 'as_
 import datetime
 import numbers
 import re
+import reprlib
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass
@@ -123,7 +124,7 @@ def _number_in(value):
 def _refuse_text(values, name):
     for value in values:
         if isinstance(value, (str, bytes)):
-            _refuse(name, f"text such as {value!r}", "turn it into numbers, or list the column in categorical_features "
+            _refuse(name, f"text such as {reprlib.repr(value)}", "turn it into numbers, or list the column in categorical_features "
                     "(by name in a dataframe, by index in an array)")
 
 
@@ -196,7 +197,7 @@ def as_days(values, name, kind: str) -> np.ndarray:
         day = _TIMES[kind](column.iloc[i])
         if day is None:
             held, such = ("dates", "2026-11-16T21:30") if kind == "time" else ("durations", "P1DT12H")
-            _refuse(name, repr(column.iloc[i]), f"it held {held} in the training table, so pass {held}, or text such "
+            _refuse(name, reprlib.repr(column.iloc[i]), f"it held {held} in the training table, so pass {held}, or text such "
                     f"as {such!r}")
         days[i] = day
     return days
