@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['NEIGHBORS', 'SVM_GRID', 'RIDGE_GRID', 'KNN_GRID', 'SVC_SETTINGS', 'DEFAULTS', 'CONTROLS', 'BASELINES', 'OURS',
-           'EXTRAS', 'PEERS', 'accuracies', 'Model', 'on_coordinates', 'encoded', 'some_rows', 'Tuned', 'TunedSVC',
-           'VoteForClasses', 'UnselectedVote', 'LaplaceCoordinates', 'GaussianProcess', 'AutoEncoder', 'AverageOfFive',
-           'OtherLibrary']
+           'EXTRAS', 'PEERS', 'FORMER', 'accuracies', 'Model', 'on_coordinates', 'encoded', 'some_rows', 'Tuned',
+           'TunedSVC', 'VoteForClasses', 'UnselectedVote', 'LaplaceCoordinates', 'GaussianProcess', 'AutoEncoder',
+           'AverageOfFive', 'OtherLibrary']
 
 # %% ../../nbs/paper/peers.ipynb #2c6eef13
 import warnings
@@ -23,12 +23,13 @@ from sklearn.ensemble import (ExtraTreesClassifier, ExtraTreesRegressor, HistGra
                               HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor)
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, RBF, WhiteKernel
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold, train_test_split
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils import _safe_indexing
 
@@ -88,10 +89,10 @@ def on_coordinates(make, invariance=None) -> Callable:
 
 
 def encoded(model):
-    "A model of numbers, on a table: a column for each category, standardised numbers"
-    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    columns = make_column_transformer((levels, make_column_selector(dtype_include="category")),
-                                      remainder=StandardScaler())
+    "A model of numbers, on a table: a column for each category, standardised numbers, and which of them are missing"
+    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)   # a missing value is a level
+    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    columns = make_column_transformer((levels, make_column_selector(dtype_include="category")), remainder=numbers)
     return make_pipeline(columns, model)
 
 # %% ../../nbs/paper/peers.ipynb #18d0ce16
@@ -258,10 +259,17 @@ def _lightgbm(name, X):
     return getattr(lightgbm, name)(n_jobs=1, random_state=0, verbose=-1)
 
 
+def _missing_as_level(X):
+    "Missing categories as a level of their own: CatBoost refuses them"
+    return X.assign(**{name: column.astype(object).fillna("missing")
+                       for name, column in X.select_dtypes("category").items()})
+
+
 def _catboost(name, X):
     import catboost
     options = {"verbose": False, "thread_count": 1, "random_seed": 0, "allow_writing_files": False}
-    return getattr(catboost, name)(cat_features=list(X.select_dtypes("category").columns), **options)
+    model = getattr(catboost, name)(cat_features=list(X.select_dtypes("category").columns), **options)
+    return make_pipeline(FunctionTransformer(_missing_as_level), model)
 
 
 def _realmlp(name, X, n_cv=5):
@@ -339,7 +347,8 @@ def _both(make):
 def _tuned_knn(neighbors):
     "k-NN whose number of neighbours, scaling and metric are searched"
     grid = _named(neighbors.__name__.lower(), {"n_neighbors": NEIGHBORS, "metric": ["euclidean", "manhattan"]})
-    return Tuned(encoded(neighbors()), grid | {"columntransformer__remainder": ["passthrough", StandardScaler()]})
+    scaling = {"columntransformer__remainder__standardscaler": ["passthrough", StandardScaler()]}
+    return Tuned(encoded(neighbors()), grid | scaling)
 
 
 def _laplace_knn(neighbors):
@@ -441,3 +450,6 @@ EXTRAS = {
     "realmlp_5": _extra("RealMLP, 5 averaged", _realmlp, "RealMLP_TD_", "pytabkit"),
 }
 PEERS = CONTROLS | BASELINES | OURS | EXTRAS
+FORMER = {   # defaults of earlier versions: no longer in the package, so that their stored results are only read
+    "ke_dev0": Model("Kernel SE, default of 0.2.0.dev0", "ours", tuning="leave-one-out, with column weights"),
+}
