@@ -453,7 +453,7 @@ EXTRAS = {
     "catboost": _extra("CatBoost", _catboost, "CatBoost", "catboost"),
     "catboost_5": _extra("CatBoost, 5 averaged", _catboost, "CatBoost", "catboost", AverageOfFive),
     "realmlp_5": _extra("RealMLP, 5 averaged", _pytabkit, "RealMLP_TD_", "pytabkit"),
-    "xrfm_5": _extra("xRFM, 5 averaged", _pytabkit, "XRFM_D_", "pytabkit"),
+    "xrfm_5": _extra("xRFM, 5 averaged", _pytabkit, "XRFM_D_", "xrfm"),
 }
 PEERS = CONTROLS | BASELINES | OURS | EXTRAS
 FORMER = {   # defaults of earlier versions: no longer in the package, so that their stored results are only read
