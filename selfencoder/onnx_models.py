@@ -208,6 +208,15 @@ def _label_type(labels) -> tuple:
     return "U", labels.astype(str)
 
 
+def _scores_of(graph, votes, calibration):
+    "What probabilities are the softmax of"
+    scaled = graph.call("Mul", votes, np.array(calibration.temperature))
+    A = calibration.correction
+    if A is None: return scaled
+    moved = graph.call("MatMul", graph.call("Sub", votes, np.array(1 / A.shape[1])), A[:-1])
+    return graph.call("Sum", scaled, moved, A[-1][None])
+
+
 def answers_of(graph: Graph, model, votes: str) -> dict:
     "The outputs: labels and probabilities for classes, predictions for numbers"
     fitted = fitted_model(model).target
@@ -215,14 +224,14 @@ def answers_of(graph: Graph, model, votes: str) -> dict:
         if fitted.several: return {"prediction": (votes, "f", [fitted.Y.shape[1]])}
         return {"prediction": (graph.call("Squeeze", votes, np.array([1])), "f", [])}
     outputs, start = {}, 0
-    for target, (labels, temperature) in enumerate(zip(fitted.labels, fitted.temperature)):
+    for target, (labels, calibration) in enumerate(zip(fitted.labels, fitted.calibrations)):
         own = graph.call("Gather", votes, np.arange(start, start + len(labels)), axis=1)
         start, ending = start + len(labels), f"_{target}" if fitted.several else ""
-        winner = graph.call("ArgMax", own, axis=1, keepdims=0)
+        scores = _scores_of(graph, own, calibration)
+        winner = graph.call("ArgMax", scores, axis=1, keepdims=0)
         kind, named = _label_type(labels)
         outputs[f"label{ending}"] = graph.call("Gather", named, winner), kind, []
-        scaled = graph.call("Mul", own, np.array(temperature))
-        outputs[f"probabilities{ending}"] = graph.call("Softmax", scaled, axis=1), "f", [len(labels)]
+        outputs[f"probabilities{ending}"] = graph.call("Softmax", scores, axis=1), "f", [len(labels)]
     return outputs
 
 # %% ../nbs/onnx_models.ipynb #a9c9bd74

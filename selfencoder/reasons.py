@@ -245,14 +245,15 @@ def left_out_votes(geometry: KernelGeometry, T: np.ndarray, groups=None):
     "A function of a block of coordinates: for each query and training row, the vote on `T` without that row's group"
     targets = torch.as_tensor(T, device=geometry.device)
     codes = torch.as_tensor(np.arange(len(T)) if groups is None else np.unique(groups, return_inverse=True)[1])
-    solved = [(part, part.rows(geometry.Z, geometry.device), factor,
-               targets - factor.leave_one_out(targets, part.penalties, group_rows(groups)))
+    solved = [(part, factor, targets - factor.leave_one_out(targets, part.penalties, group_rows(groups)))
               for part, factor in zip(geometry.parts, geometry.factors())]
+    comparison = geometry.comparison
 
     def answer(block):
         outputs, left_out = 0, 0
-        for part, A, factor, residuals in solved:
-            K = part.similarities(part.rows(block, geometry.device), A)
+        exponents = comparison.exponents(comparison.rows(block.cpu().numpy()))
+        for (part, factor, residuals), E in zip(solved, exponents):
+            K = E.exp_()
             for penalty, mix, r in zip(part.penalties, part.mix, residuals):
                 f = factor.outputs(K, [float(penalty)], [float(mix)])
                 outputs, left_out = outputs + f, left_out + f[:, :, None] * r

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['OPTIONAL_ARRAYS', 'PARAMETERS', 'ATTRIBUTES', 'LABELLED_ATTRIBUTES', 'check_kernel_model', 'model_state',
            'model_from_state', 'with_column_missing', 'values_by_column', 'explained_share', 'KernelSelfEncoder',
-           'importances', 'target_votes', 'classes_among', 'class_factors', 'KernelSelfEncoderClassifier',
-           'KernelSelfEncoderRegressor']
+           'importances', 'target_votes', 'class_scores', 'classes_among', 'class_factors',
+           'KernelSelfEncoderClassifier', 'KernelSelfEncoderRegressor']
 
 # %% ../../nbs/kernel/estimators.ipynb #19a5d6b6
 from dataclasses import fields, replace
@@ -28,7 +28,7 @@ from .fit import (FitSettings, FittedModel, check_groups, check_weights, fit_mod
 from .geometry import ExactSchema, KernelGeometry
 from .landmark_geometry import LandmarkGeometry, LandmarkSchema
 from .partitions import Partitions, is_partitioned, open_partitions
-from .target import FittedTarget, Target, class_target, codes_among
+from .target import Calibration, FittedTarget, Target, class_target, codes_among, softmax
 from ..neighbors_mixin import NeighborsMixin, documented
 from ..runtime import threads_for
 from ..search import check_n_neighbors, without_self
@@ -54,7 +54,9 @@ def check_kernel_model(header: dict, arrays: dict):
         expected |= {"constant": "f k", "judged.rows": "i j", "judged.votes": "f j k"}
         expected |= schema.coefficients(header["geometry"])
         sizes["D"] = len(header["coordinates"]["columns"])
-    if "classes" in header: expected |= {"codes": "i t N", "temperature": "f t"}
+    if "classes" in header:
+        expected |= {"codes": "i t N", "temperature": "f t"}
+        expected |= {f"correction.{t}": f"f d{t} c{t}" for t in range(len(header["classes"])) if f"correction.{t}" in rest}
     check_arrays(rest, expected, sizes)
     weights = rest["sample_weights"]
     check_range("sample_weights", weights, 0)
@@ -77,6 +79,9 @@ def _check_target(header, arrays, targets, sizes):
         counts = [len(fields["classes"]) for fields in header["classes"]]
         require(sizes["k"] == sum(counts) and header["several"] == (len(counts) > 1), "classes and votes disagree")
         check_range("temperature", arrays["temperature"], 1e-9)
+        for t, count in enumerate(counts):
+            shape = arrays[f"correction.{t}"].shape if f"correction.{t}" in arrays else (count + 1, count)
+            require(shape == (count + 1, count), f"correction.{t} does not fit the classes")
     elif targets is not None:
         require(sizes["k"] == targets[0].size, "targets and votes disagree")
     if "judged.rows" in arrays: check_increasing("judged.rows", arrays["judged.rows"], len(arrays["rows"]))
@@ -102,7 +107,9 @@ def model_state(model: FittedModel) -> tuple[dict, dict]:
     several, labels = model.target.several, model.target.labels
     codes = np.stack([codes_among(each, y) for each, y in zip(labels, model.y.T if several else [model.y])])
     header |= {"classes": list(map(classes_state, labels)), "several": several}
-    return header, arrays | {"codes": codes, "temperature": model.target.temperature}
+    calibrations = model.target.calibrations
+    arrays |= {f"correction.{t}": each.correction for t, each in enumerate(calibrations) if each.correction is not None}
+    return header, arrays | {"codes": codes, "temperature": np.array([each.temperature for each in calibrations])}
 
 
 def model_from_state(header: dict, arrays: dict, device) -> FittedModel:
@@ -122,8 +129,10 @@ def model_from_state(header: dict, arrays: dict, device) -> FittedModel:
     known, exact = model.y[model.rows], isinstance(geometry, KernelGeometry)
     target = class_target(known, labels) if labels else Target.of_numbers(known.reshape(len(known), -1))
     coefficients, sample = under_prefix("coefficients.", arrays), (arrays["judged.rows"], arrays["judged.votes"])
+    calibrations = [Calibration(float(T), arrays.get(f"correction.{t}"))
+                    for t, T in enumerate(arrays.get("temperature", []))]
     model.target = FittedTarget(geometry, target, geometry.weights, labels, several, model.groups_of_rows(model.rows),
-                                arrays.get("temperature"), sample[1] if exact else None, sample,
+                                calibrations, sample[1] if exact else None, sample,
                                 ([coefficients[str(p)] for p in range(len(coefficients))], arrays["constant"]))
     return model
 
@@ -182,7 +191,7 @@ kernel : {"auto", "laplace", "exponential", "gaussian"} or list of them, default
     (`invariance="affine"` has no Laplace kernel: "exponential" without a target, and two with one.)
 bandwidth : "auto" or float, default="auto"
     Width of the kernel, in multiples of the median distance between two training rows. "auto": without a target 0.5;
-    with one 1 for Laplace and Gaussian, 2 for exponential.
+    with one 1 and 16 for Laplace, 8 for exponential, 4 for Gaussian.
 alpha : "auto" or float, default="auto"
     The penalty that keeps the outputs smooth, for weights of mean one. "auto": without a target 0.1; with one thirteen
     from 1e-4 to 100, weighted by leave-one-out.
@@ -190,8 +199,9 @@ invariance : {"scale", "monotone", "affine"}, default="scale"
     What must not change the neighbours: unit, origin and direction of each column; any strictly increasing map of
     each column of numbers; or any invertible affine map of all columns together.
 relevance : "auto" or None, default="auto"
-    "auto": column weights, learned from the target and validated by cross-fitted leave-one-out, join the average (from
-    50 rows on, and not under "affine"). None: every column counts the same, as it does without a target.
+    "auto": kernels on weighted columns join the average (from 50 rows on, and not under "affine"); the weights are
+    learned from the target, on halves of the rows, each validated on the other. None: every column counts the same, as
+    it does without a target.
 n_landmarks : "auto", int or None, default="auto"
     None: exact, at a cost that grows with the cube of the number of rows. An int: a coarse solution on so many rows,
     and a local one on the nearest rows for what it leaves over, with one kernel, at a cost that grows with the number
@@ -205,7 +215,7 @@ device : str, default="auto"
 n_jobs : int or None, default=None
     Threads that answer queries; None: as many as torch uses. It changes no answer.
 random_state : int, RandomState or None, default=0
-    Seed of the trees that look for relevant columns, and of the choice of landmarks and validation rows.
+    With landmarks: seed of the choice of landmarks and validation rows, and of trees. An exact fit is not random.
 verbose : int, default=0
     1 says what is done, and shows a bar with the time left where there are many rows.
 """.strip()
@@ -325,7 +335,7 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     @property
     def kernels_(self):
         "Every kernel and penalty that was tried, with its weight in the average"
-        order = ["kernel", "bandwidth", "weighted_columns", "landmarks", "penalty", "n_local", "local_penalty", "share",
+        order = ["member", "kernel", "bandwidth", "weighted_columns", "landmarks", "penalty", "n_local", "local_penalty", "share",
                  "leaf_penalty", "leaf_share", "loss", "weight"]   # a file does not keep it
         records = self._model.records
         return pd.DataFrame(records, columns=[name for name in order if name in records[0]])
@@ -607,8 +617,11 @@ def importances(model: FittedModel) -> np.ndarray:
     "The share of each column in the average of kernels: those with learned column weights, and those without"
     n, weights = model.coordinates.n_features_in_, model.column_weights
     if weights is None: return np.full(n, 1 / n)
-    # with landmarks there is one kernel, and it has the weights
-    learned = sum(record["weight"] for record in model.records if record.get("weighted_columns", True))
+    if isinstance(model.geometry, KernelGeometry):
+        learned = sum(part.mix.sum() for part in model.geometry.parts if part.taught is not None)
+        # files of before have no parts that are marked as taught
+        learned = learned or sum(record["weight"] for record in model.records if record.get("weighted_columns"))
+    else: learned = 1.0   # with landmarks there is one kernel, and it has the weights
     return learned * weights / weights.sum() + (1 - learned) / n
 
 
@@ -617,6 +630,13 @@ def target_votes(estimator, X) -> tuple[FittedTarget, np.ndarray]:
     if X is not None: return estimator._ask(X, lambda model, Z: (model.target, model.target.votes(Z)))
     target = estimator._model_of_all().target
     with threads_for(estimator.n_jobs): return target, target.leave_one_out()
+
+
+def class_scores(estimator, X) -> tuple[FittedTarget, list]:
+    "The fitted target and the scores of its classes; of leave-one-out, with cross-fitted calibrations, if `X` is None"
+    if X is not None: return estimator._ask(X, lambda model, Z: (model.target, model.target.scores(model.target.votes(Z))))
+    target = estimator._model_of_all().target
+    with threads_for(estimator.n_jobs): return target, target.leave_one_out_scores()
 
 
 def classes_among(columns: list, weights: np.ndarray) -> list:
@@ -641,7 +661,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
 
     The weights of the rows are those of `KernelSelfEncoder`; labels vote, and select kernels, penalties and column
     weights by leave-one-out. The vote is that of kernel ridge regression on the classes; probabilities are a softmax of
-    it, its temperature chosen by leave-one-out.
+    it, recalibrated on the leave-one-out votes.
 
     Parameters
     ----------
@@ -755,7 +775,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
     @property
     def temperature_(self):
         "Of the probabilities, one for each target"
-        return self._model.target.temperature
+        return np.array([calibration.temperature for calibration in self._model.target.calibrations])
 
     @property
     def column_weights_(self):
@@ -784,12 +804,12 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         -------
         ndarray of shape (n_queries, n_classes), one column for each of `classes_`; a list of them for several targets
         """
-        target, votes = target_votes(self, X)
-        found = target.probabilities(votes)
+        target, scores = class_scores(self, X)
+        found = list(map(softmax, scores))
         return found if target.several else found[0]
 
     def predict(self, X):
-        """The class with the largest vote; the first of `classes_` among equals.
+        """The most probable class; the first of `classes_` among equals.
 
         Parameters
         ----------
@@ -800,8 +820,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         -------
         ndarray of shape (n_queries,) or (n_queries, n_targets)
         """
-        target, votes = target_votes(self, X)
-        return target.predictions(votes)
+        target, scores = class_scores(self, X)
+        return target.most_probable(scores)
 
     def score(self, X, y, sample_weight=None):
         "Accuracy; `X=None`: of the leave-one-out predictions. Several targets must all be right."
