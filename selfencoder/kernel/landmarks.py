@@ -156,7 +156,10 @@ class Cells:
         apart: RowDistances,
     ):
         self.order = np.argsort(cell, kind="stable")
-        self.rows, self.apart = rows[torch.from_numpy(self.order)], apart
+        # a view of an array that is as long as products want it
+        self.padded = rows.new_zeros(len(rows) + -len(rows) % EVEN, rows.shape[1])
+        self.rows, self.apart = self.padded[: len(rows)], apart
+        torch.index_select(rows, 0, torch.from_numpy(self.order), out=self.rows)
         self.starts = np.searchsorted(cell[self.order], np.arange(n_cells + 1))
         self.place = np.empty_like(self.order)   # of each row among `rows`
         self.place[self.order] = np.arange(len(self.order))
@@ -203,15 +206,13 @@ class Cells:
         return _sorted(np.take_along_axis(board, column, 1), self.order[column])
 
     @cached_property
-    def _for_products(self):
-        "The rows as a product wants them, and half their squared lengths"
-        wide = F.pad(self.rows, (0, 0, 0, -len(self.rows) % EVEN)).T
-        return wide, wide.square().sum(0) / 2
+    def _half_squares(self):
+        return torch.linalg.vector_norm(self.padded, dim=1).square_() / 2
 
     def _scan_candidates(self, k, groups, queries, own_group):
         "Compare each query with all rows by Euclidean distances, which are a product, and with the nearest exactly"
-        wide, half = self._for_products
-        board = map_rows(lambda A: torch.addmm(half, A, wide, alpha=-1), queries)[:, : len(self.rows)].numpy()
+        def products(A): return torch.addmm(self._half_squares, A, self.padded.T, alpha=-1)
+        board = map_rows(products, queries)[:, : len(self.rows)].numpy()
         if groups is not None: board[own_group[:, None] == groups] = np.inf
         column = top_columns(-board, min(CANDIDATES * k, len(self.rows)))
         D = self.apart(queries[:, None], self.rows[torch.from_numpy(column)])[:, 0].numpy()
