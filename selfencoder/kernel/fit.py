@@ -249,8 +249,9 @@ def fit_in_partitions(settings: FitSettings, table, weights, target, groups, n_l
 
 def landmark_result(coordinates, geometry, sums, rows, votes, records, column_weights, target) -> Learned:
     "What a fit with landmarks found out"
-    if target is None: return Learned(coordinates, geometry, records)
+    if target is None: return Learned(coordinates, geometry.replace(similar=None), records)
     coefficients = geometry.vote_coefficients(target.Y.cpu().numpy(), sums)
+    geometry = geometry.replace(similar=None)   # what only the fit needs
     return Learned(coordinates, geometry, records, column_weights, None, (rows, votes), coefficients)
 
 # %% ../../nbs/kernel/fit.ipynb #2afb542b
