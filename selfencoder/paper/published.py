@@ -77,7 +77,8 @@ def best_of(records: list, dataset: str, models: list, numbers=(1, 2, 3, 5, 10, 
     "Mean over folds of the best accuracy of the first so many trials"
     runs = {m: np.array([r["trials"] for r in records if (r["dataset"], r["model"]) == (dataset, m)]) for m in models}
     rows = {MODELS[m].title: {"published figure": paper_figure(NUMBER[m], dataset, m)[0]}
-            | {f"best of {n}": run[:, :n].max(axis=1).mean() for n in numbers} for m, run in runs.items() if len(run)}
+            | {f"best of {n}": run[:, :n].max(axis=1).mean() for n in numbers} for m, run in runs.items()
+            if len(run) >= PAPER.n_folds}
     return pd.DataFrame(rows).T
 
 # %% ../../nbs/paper/published.ipynb #edcfbf50
@@ -155,8 +156,9 @@ def detail_grid() -> list:
                 for variant in variants for fold in folds if model == "mlp" or _matters(dataset, model, variant)]
     return [cell for folds in (range(2), range(2, PAPER.n_folds)) for cell in (
         cells(SIX_TABLES, ["mlp"], [*MLPS, "paper"], folds) + cells(SIX_TABLES[:3], COLUMNS["2b"], SWITCHES, folds)
+        + cells(SIX_TABLES[:1], COLUMNS["2b"], TRIED, folds)
         + cells(["german_categorical"], COLUMNS["2c"], SWITCHES, folds)
-        + cells(SIX_TABLES[:1], COLUMNS["2b"], TRIED, folds) + cells(SIX_TABLES[3:], COLUMNS["2b"], SWITCHES, folds)
+        + cells(SIX_TABLES[3:], COLUMNS["2b"], SWITCHES, folds)
         + cells(SIX_TABLES[1:2], COLUMNS["2b"], TRIED, folds) + cells(SIX_TABLES, ["mlp"], ["+ trials"], folds))]
 
 
@@ -191,4 +193,5 @@ def detail_table(records: list, variants=tuple(SWITCHES)) -> pd.DataFrame:
             rows[MODELS[model].title, variant] = {**{titles[d]: values[d] for d in values.index},
                                                   "mean": values.mean(), "difference": (values - figures).abs().mean()}
         rows[MODELS[model].title, "folds"] = {titles[d]: size for d, size in sizes.items()}
-    return pd.DataFrame(rows).T.rename_axis(index=["model", "variant"])
+    index = pd.MultiIndex.from_tuples(rows, names=["model", "variant"]) if rows else None
+    return pd.DataFrame(list(rows.values()), index)
