@@ -9,6 +9,7 @@ __all__ = ['check_rows', 'Stack', 'row_blocks', 'adam_many', 'adam', 'lbfgs', 'w
 import math
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 
 from sklearn.exceptions import ConvergenceWarning
 import torch
@@ -20,7 +21,7 @@ from .model import ACTIVATIONS, SelfEncoderNetwork, exp2_
 from ..runtime import check_option, one_thread
 
 # %% ../../nbs/network/solvers.ipynb #98a4a946
-LOSSES = ("eq1", "cross_entropy", "bce_float32")
+LOSSES = ("eq1", "cross_entropy", "bce_float32", "bce_float64")
 BLOCK_BYTES = 2**20  # of logits at a time: large enough to amortise a call, small enough for the cache
 LOSS_EVERY = 10  # epochs of Adam between two evaluations of the loss
 
@@ -133,15 +134,15 @@ def _exact_rows(U, loss, accurate, h, output, columns, exact):
 
 # %% ../../nbs/network/solvers.ipynb #ab39a27b
 def _bce_loss(p, columns):
-    "torch's `BCELoss` of the float32 probabilities `p`, summed over each row"
+    "torch's `BCELoss` of the probabilities `p`, summed over each row"
     others = p.neg()
     _set_own(others, columns, p.new_zeros(()))
     return -_own(p, columns).log().clamp(min=-100) - others.log1p_().clamp_(min=-100).sum(-1)
 
 
-def _bce_sigmoid_block(U, own, columns, with_loss):
-    "BCELoss of float32 sigmoids"
-    p = U.float().sigmoid_()
+def _bce_sigmoid_block(U, own, columns, with_loss, dtype=torch.float32):
+    "BCELoss of sigmoids that are computed as `dtype`"
+    p = U.to(dtype).sigmoid_()
     loss, own = _bce_loss(p, columns) if with_loss else None, _own(p, columns) - 1
     factor = torch.addcmul(p, p, p, value=-1).mul_(1e12).clamp_(max=1)   # s / max(s, 1e-12), with s = p (1 - p)
     _set_own(p, columns, own)
@@ -149,9 +150,9 @@ def _bce_sigmoid_block(U, own, columns, with_loss):
     return loss, None
 
 
-def _bce_softmax_block(U, own, columns, with_loss):
-    "BCELoss of a float32 SoftMax"
-    p = U.float().softmax(-1)
+def _bce_softmax_block(U, own, columns, with_loss, dtype=torch.float32):
+    "BCELoss of a SoftMax that is computed as `dtype`"
+    p = U.to(dtype).softmax(-1)
     s, own = torch.addcmul(p, p, p, value=-1).clamp_(min=1e-12), _own(p, columns)
     own_gradient = (own - 1) / _own(s, columns)
     gradient = torch.div(p, s, out=s)   # with respect to p
@@ -164,7 +165,9 @@ def _bce_softmax_block(U, own, columns, with_loss):
 _BLOCKS = {("eq1", "sigmoid"): (_sigmoid_block, None), ("eq1", "softmax"): (_softmax_block, _eq1_rows),
            ("cross_entropy", "softmax"): (_cross_entropy_block, _cross_entropy_rows),
            ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None),
-           ("bce_float32", "softmax"): (_bce_softmax_block, None)}
+           ("bce_float32", "softmax"): (_bce_softmax_block, None),
+           ("bce_float64", "sigmoid"): (partial(_bce_sigmoid_block, dtype=torch.float64), None),
+           ("bce_float64", "softmax"): (partial(_bce_softmax_block, dtype=torch.float64), None)}
 
 # %% ../../nbs/network/solvers.ipynb #188f64cc
 def check_rows(network, Z):
@@ -393,7 +396,7 @@ def adam_many(
     Zs: list,  # for each network its rows; row i belongs to output i
     *,
     learning_rates: list,  # one for each network
-    loss: str = "eq1",  # or "bce_float32", or with a SoftMax "cross_entropy"
+    loss: str = "eq1",  # or "bce_float32", "bce_float64", or with a SoftMax "cross_entropy"
     learning_rate_decay: float = 0.995,  # factor per epoch
     max_iter: int = 500,  # epochs
     tol: float = 1e-4,  # smallest fall of the mean loss per row that counts
@@ -490,7 +493,7 @@ def lbfgs(
     network: SelfEncoderNetwork,  # trained in place, from wherever it starts
     Z,  # the rows; row i belongs to output i
     *,
-    loss: str = "eq1",  # or "bce_float32", or with a SoftMax "cross_entropy"
+    loss: str = "eq1",  # or "bce_float32", "bce_float64", or with a SoftMax "cross_entropy"
     max_iter: int = 300,  # steps
     tol: float = 1e-5,  # stop when a step lowers the objective by less than this share of it
     alpha: float = 0.0,  # ridge penalty on the output weights
