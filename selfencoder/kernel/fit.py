@@ -214,7 +214,8 @@ def landmark_count(n_landmarks, n_rows: int) -> int | None:
 
 def transform_blocks(coordinates, table, dtype) -> np.ndarray:
     "The coordinates of a large table, never all of them in double precision if that is not wanted"
-    blocks = [slice(first, first + 2**16) for first in range(0, len(table), 2**16)]
+    rows = max(2**22 // table.shape[1], 1000)
+    blocks = [slice(first, first + rows) for first in range(0, len(table), rows)]
     return np.concatenate([coordinates.transform_table(select_rows(table, block)).astype(dtype) for block in blocks])
 
 
@@ -222,11 +223,10 @@ def fit_many(settings: FitSettings, table, weights, target, groups, n_landmarks:
     "A fit with landmarks to a table in memory"
     kernel = settings.one_kernel(labelled=target is not None)
     coordinates, seed = settings.coordinates([kernel]), settings.seed
-    order, sample, positions = roles(len(table), n_landmarks, seed)
+    order, sample, positions = roles(len(table), n_landmarks, seed, table.shape[1])
     coordinates.fit_transform_table(select_rows(table, sample), weights[sample])
     Z = transform_blocks(coordinates, table, precision_for(len(table)))
     check_coordinates(Z[:, (Z != Z[:1]).any(axis=0)])
-    if settings.verbose: print(f"{len(Z):,} rows, {n_landmarks:,} landmarks")
     column_weights = None
     if target is not None and settings.relevance == "auto":
         labels, codes = target.select(positions), None if groups is None else groups[positions]

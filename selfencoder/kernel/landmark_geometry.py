@@ -5,15 +5,17 @@
 # %% auto #0
 __all__ = ['BLOCK', 'KEPT_SIMILARITIES', 'UNLABELLED_SCHEME', 'SMALL', 'SINGLE_PENALTY', 'QUERY_BATCH', 'LEFT_OUT',
            'VALIDATION_ROWS', 'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'COARSE_PENALTIES', 'LOCAL_PENALTIES',
-           'LEAF_PENALTIES', 'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'COORDINATE_ROWS', 'WEIGHT_POWERS',
-           'LEAST_WEIGHT', 'LandmarkPass', 'Scheme', 'leave_out_rows', 'leave_out_groups', 'LandmarkGeometry',
-           'without_targets', 'validation_rows', 'coarse_schemes', 'local_schemes', 'choose', 'choose_probes', 'roles',
-           'precision_for', 'column_evidence', 'loss_elsewhere', 'landmark_weights', 'weighable', 'landmark_part',
-           'category_bits', 'tree_rows', 'fit_landmarks', 'validate', 'LandmarkSchema']
+           'LEAF_PENALTIES', 'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'COORDINATE_ROWS', 'COORDINATE_VALUES',
+           'WEIGHT_POWERS', 'LEAST_WEIGHT', 'LandmarkPass', 'Scheme', 'leave_out_rows', 'leave_out_groups',
+           'LandmarkGeometry', 'without_targets', 'validation_rows', 'coarse_schemes', 'local_schemes', 'choose',
+           'choose_probes', 'sampled_rows', 'roles', 'precision_for', 'column_evidence', 'loss_elsewhere',
+           'landmark_weights', 'weighable', 'landmark_part', 'category_bits', 'tree_rows', 'FitPlan', 'fit_landmarks',
+           'validate', 'LandmarkSchema']
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #7d77b272
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -27,7 +29,7 @@ from ..files import (check_fields, check_increasing, check_range, is_of_kind, re
 from .coordinates import METRICS, View
 from .geometry import KERNELS, NOVELTY_PENALTY, Part, is_positive
 from .landmarks import Cells, Coarse, RowDistances, Sums, local_solve
-from .leaves import (GROWN_ROWS, MOST_LEAVES, TREE_ARRAYS, Trees, check_trees, column_signs,
+from .leaves import (MOST_LEAVES, N_TREES, TREE_ARRAYS, Trees, check_trees, column_signs,
                                        grow_trees, tree_inputs)
 from .members import first_target, forest_evidence, kernel_part
 from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH
@@ -73,16 +75,15 @@ class LandmarkPass:
         self.leaf[here] = self.trees(self.Z[here])
         return [*sums, self.trees.sums(self.leaf[here], self.Y[here], self.weights[here])]
 
-    def run(self, verbose=0):
-        "All blocks"
+    def run(self, done=lambda share: None):
+        "All blocks; `done` is told which share of them was processed"
         count, threads = -(-len(self.rows) // BLOCK), torch.get_num_threads()
-        with (threadpool_limits(1, "blas"),   # so that the number of threads does not show in the bits
-              tqdm(total=count, disable=not verbose, desc="landmarks", leave=False) as progress):
+        with threadpool_limits(1, "blas"):   # so that the number of threads does not show in the bits
             for first in range(0, count, threads):   # sums are large: no more at a time than there are threads
                 blocks = range(first, min(first + threads, count))
                 for sums in on_threads(self.block, list(blocks)):
                     self.sums = sums if self.sums is None else [a + b for a, b in zip(self.sums, sums)]
-                progress.update(len(blocks))
+                done(len(blocks) / count)
         return self
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #d4c12a14
@@ -697,15 +698,21 @@ def choose_probes(geometry: LandmarkGeometry, rows: np.ndarray, recall: float = 
     return geometry.replace(n_probes=product, recall=share)
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #c9018e5b
-COORDINATE_ROWS = 50_000          # coordinates are learned from at most so many rows
+COORDINATE_ROWS = 50_000          # coordinates are learned from at most so many rows,
+COORDINATE_VALUES = 2**24         # and from about so many values of a wide table
 WEIGHT_POWERS = (0.25, 0.5, 1.0)   # of a forest's evidence, as column weights
 LEAST_WEIGHT = 0.001
 
 
-def roles(n_rows: int, n_landmarks: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sampled_rows(n_columns: int) -> int:
+    "How many rows coordinates are learned from, and trees, at most"
+    return min(COORDINATE_ROWS, max(COORDINATE_VALUES // n_columns, 5000))
+
+
+def roles(n_rows: int, n_landmarks: int, seed: int, n_columns: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "All rows in random order, of which the first are landmarks; those the coordinates are learned from; the landmarks"
     order = np.random.default_rng(seed).permutation(n_rows)
-    return order, np.sort(order[: max(COORDINATE_ROWS, n_landmarks)]), np.sort(order[:n_landmarks])
+    return order, np.sort(order[: max(sampled_rows(n_columns), n_landmarks)]), np.sort(order[:n_landmarks])
 
 
 def precision_for(n_rows: int) -> type:
@@ -767,12 +774,39 @@ def category_bits(coordinates, part: Part) -> int:
     return int(is_bit.sum()) if is_bit[len(is_bit) - is_bit.sum() :].all() else 0
 
 
-def tree_rows(order: np.ndarray, n_landmarks: int, groups=None) -> np.ndarray:
+def tree_rows(order: np.ndarray, n_landmarks: int, groups=None, n_columns: int = 1) -> np.ndarray:
     "The rows that trees are grown on: none of the validation rows, nor of their groups"
     validation = np.concatenate(validation_rows(order, n_landmarks, groups))
-    rows = order[:GROWN_ROWS]
+    rows = order[: sampled_rows(n_columns)]
     if groups is None: return np.sort(rows[~np.isin(rows, validation)])
     return np.sort(rows[~np.isin(groups[rows], groups[validation])])
+
+
+class FitPlan:
+    "Roughly what a fit with landmarks takes, on one core, and a bar that shows what is left of it"
+
+    def __init__(self, n_rows: int, n_coordinates: int, n_landmarks: int, n_columns: int, target: bool, leaves: bool):
+        pairs = n_rows * n_landmarks
+        self.seconds = {"pass": pairs * n_coordinates / 2e9 + pairs * n_landmarks / 2e10}
+        if leaves: self.seconds["trees"] = N_TREES * min(n_rows, sampled_rows(n_columns)) * n_columns / 5e7
+        if target: self.seconds["choice"] = 3 + VALIDATION_ROWS * (n_landmarks**2 / 4e9 + 4096 * n_coordinates / 2e9)
+        # coordinates with the copies of a fit, similarities, and the table
+        self.memory = 16 * n_rows * n_coordinates + 8 * min(pairs, KEPT_SIMILARITIES) + 8 * n_rows * n_columns
+
+    def __str__(self):
+        total = sum(self.seconds.values())
+        span = f"{total:.0f} seconds" if total < 100 else f"{total / 60:.0f} minutes"
+        return f"about {span} on one core and {self.memory / 1e9:.1f} GB"
+
+    @contextmanager
+    def bar(self, verbose):
+        "A function that is told what was done: a step, and the share of it"
+        line = "{desc} {percentage:3.0f}% |{bar}| {elapsed} < {remaining}"
+        with tqdm(total=sum(self.seconds.values()), disable=not verbose, leave=False, bar_format=line) as bar:
+            def done(step, share=1.0):
+                bar.set_description_str(step, refresh=False)
+                bar.update(share * self.seconds.get(step, 0.0))
+            yield done
 
 
 def fit_landmarks(
@@ -792,19 +826,24 @@ def fit_landmarks(
     seed: int = 0,                      # of the trees
 ) -> tuple:
     "The geometry, the sums with those of the target, rows that report, their leave-one-out votes, and records"
-    positions = np.sort(order[:n_landmarks])
+    positions, leaves = np.sort(order[:n_landmarks]), leaves and target is not None
     part = landmark_part(coordinates, Z[positions], kernel, bandwidth, column_weights)
     def seen(Z): return torch.as_tensor(part.view(Z).astype(Z.dtype))
     Y = torch.zeros(len(Z), 0).double() if target is None else target.Y.cpu()
-    n_bits, trees = category_bits(coordinates, part), None
-    if leaves and target is not None:
-        rows = tree_rows(order, n_landmarks, groups)
-        trees = grow_trees(coordinates, Z[rows], target.select(rows), weights[rows], seed)
-    passed = LandmarkPass(seen(Z), seen(Z[positions]), part, Y, torch.from_numpy(weights), n_bits, trees, Z, keep=True)
-    passed.run(verbose)
-    geometry = LandmarkGeometry(Z, weights, part, Z[positions], positions, passed.cell, without_targets(passed.sums),
-                                n_bits=n_bits, trees=trees, leaf=passed.leaf, similar=passed.similar)
-    return validate(geometry, passed.sums, target, order, alpha, groups)
+    n_bits, trees, n_columns = category_bits(coordinates, part), None, coordinates.n_features_in_
+    plan = FitPlan(len(Z), len(part.view.columns), n_landmarks, n_columns, target is not None, leaves)
+    if verbose: print(f"{len(Z):,} rows, {n_landmarks:,} landmarks: {plan}")
+    with plan.bar(verbose) as done:
+        if leaves:
+            rows = tree_rows(order, n_landmarks, groups, n_columns)
+            trees = grow_trees(coordinates, Z[rows], target.select(rows), weights[rows], seed)
+            done("trees")
+        passed = LandmarkPass(seen(Z), seen(Z[positions]), part, Y, torch.from_numpy(weights), n_bits, trees, Z, True)
+        passed.run(partial(done, "pass"))
+        geometry = LandmarkGeometry(Z, weights, part, Z[positions], positions, passed.cell,
+                                    without_targets(passed.sums), n_bits=n_bits, trees=trees, leaf=passed.leaf,
+                                    similar=passed.similar)
+        return validate(geometry, passed.sums, target, order, alpha, groups)
 
 
 def validate(geometry, sums, target, order, alpha, groups=None) -> tuple:

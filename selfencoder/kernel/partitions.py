@@ -131,7 +131,7 @@ def process_partition(partition, columns, coordinates, part, points, Y, n_bits, 
 def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks, kernel, bandwidth, alpha, relevance,
                    seed, verbose, groups=None) -> tuple:
     "The geometry of landmarks of a table in partitions, and all that a fit in memory gives; fits the coordinates too"
-    order, sample, positions = roles(len(table), n_landmarks, seed)
+    order, sample, positions = roles(len(table), n_landmarks, seed, len(table.columns))
     sampled, dtype = table.rows(sample), precision_for(len(table))
     Z = coordinates.fit_transform_table(sampled, np.ones(len(sampled)))
     points = Z[np.searchsorted(sample, positions)].astype(dtype)
@@ -143,7 +143,7 @@ def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks,
     Y = np.zeros((len(table), 0)) if target is None else target.Y.cpu().numpy()
     n_bits, trees = category_bits(coordinates, part), None
     if target is not None and relevance == "auto":
-        grown = np.intersect1d(tree_rows(order, n_landmarks, groups), sample)
+        grown = tree_rows(order, n_landmarks, groups, len(table.columns))
         places = np.searchsorted(sample, grown)
         trees = grow_trees(coordinates, Z[places].astype(dtype), target.select(grown), np.ones(len(grown)), seed)
     calls = [(partition, table.columns, coordinates, part, points, own, n_bits, trees, dtype)
