@@ -44,12 +44,9 @@ def complaints(page) -> list:
     return heard
 
 
-def low_contrast(page, selector: str) -> list:
-    "The text that is hardest to read among the elements, if its contrast is too low"
+def unreadable(page, selector: str) -> list:
+    "What sticks out of the window, and the text among the elements that is hardest to read, if it is too hard"
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     ratio, element = page.evaluate(CONTRAST, selector)
-    return [f"the contrast of {element} is {ratio:.1f}, less than 4.5"] if ratio < 4.5 else []
-
-
-def overflow(page) -> int:
-    "Pixels by which the page is wider than its window"
-    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return ([f"it is {wide} px too wide"] if wide > 0 else []) + (
+        [f"the contrast of {element} is {ratio:.1f}, less than 4.5"] if ratio < 4.5 else [])

@@ -32,8 +32,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(items):
-    place = lambda item: next((i for i, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST))
-    items.sort(key=place)
+    items.sort(key=lambda item: next((i for i, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST)))
 
 
 @pytest.hookimpl(wrapper=True)

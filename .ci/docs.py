@@ -63,9 +63,10 @@ def misplaced(nbs: Path) -> list:
 # ---- one notebook: nbdev's processing, then markdown ----------------------------------------------------------
 
 def fold_export(cell):
-    "Where nbdev hides an exported definition, keep it: the reader can unfold the source below its API block"
-    if cell.directives_ and "export" in cell.directives_ and re.search(r"^(def|class|@)", cell.source or "", re.M):
-        cell.source = "#| exported-source: true\n" + cell.source
+    "Where nbdev hides an exported definition, keep it: the reader can unfold the source, below its API block if any"
+    kinds = (cell.directives_ or {}).keys() & {"export", "exporti"}
+    if kinds and re.search(r"^(def|class|@)", cell.source or "", re.M):
+        cell.source = f"#| exported-source: {kinds.pop()}\n" + cell.source
     else:
         rm_export(cell)
 
@@ -112,8 +113,12 @@ class Page:
                 parts.append(self.prose(text(cell.get("source"))))
                 continue
             options, code = split_options(text(cell.get("source")))
-            if "exported-source" in options:
-                source = f"<details>\n<summary>Source</summary>\n\n{fence(code, 'python')}\n\n</details>"
+            if kind := options.get("exported-source"):
+                names = re.findall(r"^(?:class|def) (\w+)", code, re.M) if kind == "exporti" else []   # have no API block
+                title = " ".join(["Source", *(f'<code id="{name.lower()}">{name}</code>' for name in names)])
+                folded = f"<details>\n<summary>{title}</summary>\n\n{fence(code, 'python')}\n\n</details>"
+                if names: parts.append(folded)
+                else: source = folded
                 continue
             parts += self.code(options, code, cell.get("outputs", []))
             if source and code.startswith("show_doc"): parts.append(source); source = ""

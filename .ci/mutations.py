@@ -15,8 +15,12 @@ change has to be made in its cell, and the module made from it. So this is a scr
 import argparse
 import ast
 import json
+import multiprocessing
+import os
 import random
 import re
+import runpy
+import signal
 import subprocess
 import sys
 import threading
@@ -27,7 +31,7 @@ from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 
-from tools import LIBRARY, ROOT, copied_tree, finish
+from tools import LIBRARY, ROOT, copied_tree
 
 # (module, function, what was there, what was put there): why no test can tell the difference
 EQUIVALENT = json.loads((Path(__file__).parent / "mutations_equivalent.json").read_text(encoding="utf-8"))
@@ -44,7 +48,8 @@ SWAPS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast
 ROUNDED = {"ceil": "floor", "floor": "ceil", "left": "right", "right": "left"}
 BOUNDS = {"min", "max", "minimum", "maximum", "clip"}
 SELECTIONS = {"_safe_indexing", "take", "take_along_axis", "index_select", "compress"}
-COMMUTATIVE = BOUNDS | {"zip", "isinstance", "isclose", "hasattr", "getattr", "range", "print"}
+COMMUTATIVE = BOUNDS | {"zip", "isinstance", "isclose", "hasattr", "getattr", "range", "print", "samefile",
+                        "check_consistent_length", "array_equal", "allclose"}
 
 
 def called(node) -> str:
@@ -92,7 +97,9 @@ def human(node):
             if keyword.arg in FOR_PEOPLE: continue
             yield "no-keyword", ast.Call(node.func, node.args, [each for each in node.keywords if each is not keyword])
     if called(node) == "copy" and isinstance(node.func, ast.Attribute) and not node.args: yield "view", node.func.value
-    if called(node) in ("list", "dict", "array") and len(node.args) == 1 and not node.keywords: yield "view", node.args[0]
+    if called(node) in ("list", "dict", "array") and len(node.args) == 1 and not node.keywords and isinstance(
+            node.args[0], (ast.Name, ast.Attribute, ast.Subscript)):   # a copy of something that is there
+        yield "view", node.args[0]
     if called(node) in BOUNDS and len(node.args) >= 2: yield "no-bound", node.args[0]
     if isinstance(node, ast.If) and not node.orelse and len(node.body) == 1 and isinstance(
             node.body[0], (ast.Raise, ast.Return, ast.Continue)):
@@ -269,6 +276,21 @@ def apply(mutant: Mutant, tree: Path):
     place.write_text(json.dumps(content), encoding="utf-8")
 
 
+# what takes seconds to import is imported once, by the process that the others are forked from
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["torch", "pandas", "scipy.stats", "sklearn.ensemble", "matplotlib.pyplot", "hypothesis",
+                                  "jupytext", "execnb.shell", "nbdev.doclinks"])
+
+
+def run_notebook(tree: Path, name: str):
+    "Run a notebook of `tree`; for a process of its own"
+    os.setsid()   # so that what it starts can be ended with it
+    os.chdir(tree)
+    for channel in (1, 2): os.dup2(os.open(os.devnull, os.O_WRONLY), channel)
+    sys.argv = ["notebook.py", "run", f"nbs/{name}.ipynb"]
+    runpy.run_path(str(tree / ".ci/notebook.py"), run_name="__main__")
+
+
 class Runner:
     "Runs notebooks in copies of the tree; knows which of them pass as they are"
 
@@ -277,8 +299,13 @@ class Runner:
 
     def run(self, tree: Path, name: str) -> bool:
         "Whether a notebook runs to its end in time"
-        command = ["timeout", "-k", "5", str(SECONDS), sys.executable, tree / ".ci/notebook.py", "run", f"nbs/{name}.ipynb"]
-        return finish(command, tree)[0] == 0
+        process = PROCESSES.Process(target=run_notebook, args=(tree, name))
+        process.start()
+        process.join(SECONDS)
+        try: os.killpg(process.pid, signal.SIGKILL)   # also what it has left behind
+        except ProcessLookupError: pass
+        process.join()
+        return process.exitcode == 0
 
     def sound(self, name: str) -> bool:
         "Whether a notebook passes without any change; tried once"

@@ -34,19 +34,14 @@ def cells_to_skip(notebook: Path, flags: set) -> set:
         or flags & c.directives_.keys())}
 
 
-def plain_warning(message, category, *_):
-    "A warning as a reader should see it: without the path of the file on this machine"
-    return f"{category.__name__}: {message}\n"
-
-
 def run(notebook: Path, flags: set):
     "Execute `notebook` and save its outputs; a failing cell stops it and leaves the file as it was"
-    skip = cells_to_skip(notebook, flags)
-    nb = read_nb(notebook)
-    kept = {c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip}
+    skip, nb = cells_to_skip(notebook, flags), read_nb(notebook)
+    kept = {c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip}   # a skipped cell keeps what it printed
     for c in nb.cells:
         if c.cell_type == "code": c.outputs = []   # a cell that prints nothing any more must not keep what it printed
-    warnings.formatwarning = plain_warning
+    # as a reader should see it: without the path of the file on this machine
+    warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)   # no reader needs to know which fonts lack
     start, shell = time.time(), CaptureShell(notebook)
     try:
@@ -54,8 +49,7 @@ def run(notebook: Path, flags: set):
             shell.run_all(nb, exc_stop=True, preproc=lambda c: c.cell_type != "code" or c.idx_ in skip)
     except Exception:
         sys.exit(shell.prettytb(fname=notebook))
-    for c in nb.cells:
-        if c.idx_ in kept: c.outputs = kept[c.idx_]   # a skipped cell keeps what its last run printed
+    for i, outputs in kept.items(): nb.cells[i].outputs = outputs
     write_nb(nb, notebook)
     nbdev_clean.__wrapped__(str(notebook))
     print(f"{notebook.name}: {time.time() - start:.1f} s, {notebook.stat().st_size:,} bytes", flush=True)

@@ -1,27 +1,23 @@
-"""Build a release and check it: `python .ci/release.py [--out dist]`, with `pip install ".[release]"`.
+"""Build a release and check it: `make release`, or `python .ci/release.py [--out dist]`.
 
-The source archive and the wheel are built from the files that git knows, the wheel from the source archive, as an index
-would have it. twine reads both; the archive must hold what building needs, and the wheel the data and the command. The
-wheel is installed twice, with the lowest versions that settings.ini allows and with the newest, and runs the code of
-README.md. The version must have its section in CHANGELOG.md and be the same wherever it is written. Nothing is uploaded.
+The source archive is built from the files that git knows, and the wheel from the archive, so that one that lacks
+something makes no wheel that works. twine reads both. The wheel is installed twice, with the lowest versions that
+settings.ini allows and with the newest: its modules are imported, its data read, and the code of README.md is run. The
+version must have its section in CHANGELOG.md and be the same wherever it is written. Nothing is uploaded.
 """
 import argparse
-import os
 import re
 import subprocess
 import sys
-import tarfile
-from configparser import ConfigParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zipfile import ZipFile
 
-ROOT = Path(__file__).parent.parent.absolute()
-IN_ARCHIVE = ["settings.ini", "setup.py", "README.md", "LICENSE", "selfencoder/__init__.py",
-              "selfencoder/data/glass.csv.gz"]
+from nbdev.config import get_config
+
+from tools import ROOT, copied_tree, install, probe, run
+
 SAID_AGAIN = {"CITATION.cff": "version: {}", "conda/meta.yaml": '{{% set version = "{}" %}}',
               "selfencoder/__init__.py": '__version__ = "{}"'}   # the line of each file that has the version
-IN_WHEEL = ["selfencoder/__init__.py", "selfencoder/_modidx.py", "selfencoder/data/glass.csv.gz"]
 
 
 def said_otherwise(version: str) -> list:
@@ -33,28 +29,20 @@ def said_otherwise(version: str) -> list:
     return found + ([] if f"## {release} " in changes else [f"CHANGELOG.md has no section for {release}"])
 
 
-def missing(archive: Path, wheel: Path) -> list:
-    "What should be in the two files and is not"
-    with tarfile.open(archive) as opened: sources = {name.split("/", 1)[-1] for name in opened.getnames()}
-    with ZipFile(wheel) as opened:
-        packed = set(opened.namelist())
-        commands = [opened.read(name).decode() for name in packed if name.endswith("entry_points.txt")]
-    found = [f"{name} is not in {archive.name}" for name in IN_ARCHIVE if name not in sources]
-    found += [f"{name} is not in {wheel.name}" for name in IN_WHEEL if name not in packed]
-    return found + ([] if any("selfencoder.cli:main" in each for each in commands) else ["the wheel has no command"])
-
-
 def pins() -> dict:
     "The lines of constraints.txt by the names of the packages"
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return {line.split("==")[0].lower(): line for line in lines if "==" in line}
 
 
+def bounds(settings) -> dict:
+    "The lowest version of each requirement that settings.ini allows"
+    return dict(requirement.split(">=") for requirement in settings["requirements"].split())
+
+
 def lowest(settings) -> dict:
-    "The same with the lowest versions that settings.ini allows"
-    # torch stays: on Linux its older versions come with gigabytes of CUDA packages
-    bounds = dict(requirement.split(">=") for requirement in settings["requirements"].split())
-    return pins() | {name: f"{name}=={version}" for name, version in bounds.items() if name != "torch"}
+    "The pins with these versions; not of torch, whose older versions come with gigabytes of CUDA packages on Linux"
+    return pins() | {name: f"{name}=={version}" for name, version in bounds(settings).items() if name != "torch"}
 
 
 def readme_program(text: str) -> str:
@@ -62,30 +50,26 @@ def readme_program(text: str) -> str:
     return "\n".join(re.findall(r"^``` ?python\n(.*?)^```", text, re.M | re.S))
 
 
-def try_wheel(wheel: Path, versions: dict) -> str:
-    "Install the wheel in these versions and run README.md in another folder; what went wrong, if anything"
-    with TemporaryDirectory() as place:
-        python, constraints, program = (Path(place) / name for name in ("env/bin/python", "versions.txt", "readme.py"))
-        constraints.write_text("\n".join(versions.values()), encoding="utf-8")
-        program.write_text(readme_program((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8")
-        environment = {**os.environ, "PYTHONPATH": "", "MPLBACKEND": "agg"}
-        for command in ([sys.executable, "-m", "venv", Path(place) / "env"],
-                        [python, "-m", "pip", "-qq", "--disable-pip-version-check", "install", "-c", constraints, wheel],
-                        [python, program], [python.parent / "selfencoder", "info"]):
-            done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
-            if done.returncode: return "\n".join(done.stderr.splitlines()[-12:]) or f"{command} failed"
-    return ""
+def versions_file(path: Path, versions: dict) -> Path:
+    path.write_text("\n".join(versions.values()), encoding="utf-8")
+    return path
+
+
+def try_wheel(wheel: Path, versions: dict):
+    "Install the wheel in these versions; in another folder, import its modules, read its data and run README.md"
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        python = install([wheel], sys.executable, place / "env", place, versions_file(place / "versions.txt", versions))
+        probe(python, place)
+        program = readme_program((ROOT / "README.md").read_text(encoding="utf-8"))
+        for command in ([python, "-c", program], [python.parent / "selfencoder", "info"]):
+            run(command, place, PYTHONPATH="")
 
 
 def build(out: Path) -> tuple:
     "Source archive and wheel, from a copy that holds only what git knows"
-    with TemporaryDirectory() as place:
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-        for name in filter(None, listed.split("\0")):
-            if not (ROOT / name).is_file(): continue
-            (Path(place) / name).parent.mkdir(parents=True, exist_ok=True)
-            (Path(place) / name).write_bytes((ROOT / name).read_bytes())
-        subprocess.run([sys.executable, "-m", "build", "--outdir", out, place], check=True, stdout=subprocess.DEVNULL)
+    with copied_tree("--cached") as tree:
+        subprocess.run([sys.executable, "-m", "build", "--outdir", out, tree], check=True, stdout=subprocess.DEVNULL)
     return next(out.glob("*.tar.gz")), next(out.glob("*.whl"))
 
 
@@ -94,14 +78,12 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="an empty folder (default: dist)")
     out = parser.parse_args().out.absolute()
     if out.exists() and any(out.iterdir()): sys.exit(f"{out} is not empty: a release must not mix with another one.")
-    settings = ConfigParser(delimiters=["="])
-    settings.read(ROOT / "settings.ini", encoding="utf-8")
-    if found := said_otherwise(settings["DEFAULT"]["version"]): sys.exit("\n".join(found))
+    settings = get_config(path=ROOT)
+    if found := said_otherwise(settings["version"]): sys.exit("\n".join(found))
     files = build(out)
-    if found := missing(*files): sys.exit("\n".join(found))
     subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], check=True)
-    for name, versions in {"lowest": lowest(settings["DEFAULT"]), "newest": {"torch": pins()["torch"]}}.items():
-        if wrong := try_wheel(files[1], versions): sys.exit(f"with the {name} versions README.md fails:\n{wrong}")
+    for name, versions in {"lowest": lowest(settings), "newest": {"torch": pins()["torch"]}}.items():
+        try_wheel(files[1], versions)
         print(f"README.md runs from the wheel with the {name} versions")
     print(f"{', '.join(file.name for file in files)}: ready in {out}")
 

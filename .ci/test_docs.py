@@ -28,7 +28,8 @@ CELLS = [
                                  "</table></div>", text_plain="7")),
     code("#| include: false\nsecret = 1"),
     code("#| echo: false\nsecret_too = 1", data(text_plain="42")),
-    code("#| exported-source: true\ndef twice(x): return 2 * x"),
+    code("#| exported-source: exporti\ndef Half(x): return x / 2"),
+    code("#| exported-source: export\ndef twice(x): return 2 * x"),
     code("#| echo: false\nshow_doc(twice)", data(
         text_markdown="---\n\n### twice\n\n```python\ndef twice(x, # as "
                       "[`fit`](https://se.example/se/network.html#fit) takes\n): \n```\n\n*Twice `x`*")),
@@ -49,6 +50,8 @@ EXPECTED = {
     "a printed sentence that can wrap": r'class="output sentences">\s*<pre><code>red',
     "the output of a cell without its code": r"<pre><code>42",
     "an API block, then its source": r'id="twice".*<summary>\s*Source\s*</summary>.*return.*</details>',
+    "the source of what is internal, where its name is linked to":
+        r'<summary>\s*Source\s<code\s+id="half">Half</code>\s*</summary>',
     "a name in a signature, as a name": r"# as fit takes",
     "quotes that Python understands": r'It\'s "scale" or "affine"\.',
     "a figure that keeps its white paper in the dark": r'<img[^>]*class="on-paper"',

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 import uvicorn
 
-from browser import complaints, low_contrast, overflow
+from browser import complaints, unreadable
 from selfencoder import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
 from selfencoder.datasets import load_dataset
 from selfencoder.explain_page import explanation_page
 from selfencoder.explorer import explore, explorer_app
+from tools import complain
 
 pytestmark = [pytest.mark.remedy("mend nbs/explorer.ipynb, nbs/explain_page.ipynb or selfencoder/data/"),
               pytest.mark.xdist_group("explorer")]
@@ -31,10 +32,13 @@ def loans(n):
     return X, y, pd.Series([f"L{1000 + i}" for i in range(n)], name="loan")
 
 
-@pytest.fixture(scope="session")
-def explored():
-    X, y, ids = loans(250)
+def explored_loans(n):
+    X, y, ids = loans(n)
     return explore(KernelSelfEncoderClassifier().fit(X, y), X, y, ids=ids, title="German credit")
+
+
+@pytest.fixture(scope="session")
+def explored(): return explored_loans(250)
 
 
 @pytest.fixture(scope="session")
@@ -84,8 +88,7 @@ def test_map(page):
     assert "L1031" in page.text_content("#tip") and "outcome" in page.text_content("#tip")
     before = page.evaluate("place().scale")
     page.mouse.wheel(0, -400)
-    page.wait_for_timeout(100)
-    assert page.evaluate("place().scale") > 1.3 * before
+    page.wait_for_function("before => place().scale > 1.3 * before", arg=before)
     assert np.hypot(*np.subtract(page.evaluate("place().at(31)"), (x, y))) < 2, "what is under the pointer stays there"
     box = page.locator("#map").bounding_box()
     page.mouse.down()
@@ -116,13 +119,12 @@ def test_layout_and_colour(page):
                                          ("age=–", 36), ("nothing like this", 0)])
 def test_search(page, explored, query, count):
     page.fill("#search", query)
-    found = page.text_content("#found")
     X, record = explored.table, explored.record["target"]
     predicted = np.array(record["likely"])[:, 0]
     expected = {"outcome=bad prediction=good": int(((np.array(record["codes"]) == 0) & (predicted == 1)).sum()),
                 "age>60": int((X.age > 60).sum()), "foreign_worker=no": int((~X.foreign_worker).sum()),
                 '"radio or television"': int((X.purpose == "radio or television").sum())}.get(query, count)
-    assert found == f"{expected} of 250 rows"
+    assert page.text_content("#found") == f"{expected} of 250 rows"
     assert len(ids(page)) == min(max(expected, 1), 25)
     page.keyboard.press("Escape")
     assert page.text_content("#found") == "" and len(ids(page)) == 25
@@ -187,11 +189,10 @@ def test_keyboard(page):
     assert title(page) == "loan L1002"
 
 
-def test_link(visit, address, page):
+def test_link(page):
     "An address opens the page at a row; neighbours are links"
     page.evaluate("location.hash = 'id=L1042'")
-    page.wait_for_timeout(100)
-    assert title(page) == "loan L1042"
+    page.locator("#row-title", has_text="loan L1042").wait_for()
     neighbor = page.locator("#near thead .link").first.text_content()
     page.locator("#near thead .link").first.click()
     assert title(page) == f"loan {neighbor}"
@@ -207,14 +208,13 @@ def test_truth_values_and_missing(page):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
-def test_looks(visit, address, pictures, width, scheme):
-    page = visit(address, width=width, color_scheme=scheme)
-    for tab in ("doubtful", "duplicates", "columns", "rows"):
-        page.click(f"#tab-{tab}")
-        assert overflow(page) == 0
-        assert not low_contrast(page, TEXT)
-    page.fill("#search", "good")
-    pictures(page, f"explorer-{width}-{scheme}")
+@pytest.mark.parametrize("name", ["explorer", "explain"])
+def test_looks(visit, address, explained, pictures, name, width, scheme):
+    page = visit(address if name == "explorer" else explained, width=width, color_scheme=scheme)
+    for tab in ("doubtful", "duplicates", "columns", "rows") if name == "explorer" else [None]:
+        if tab: page.click(f"#tab-{tab}")
+        complain(unreadable(page, TEXT))
+    pictures(page, f"{name}-{width}-{scheme}")
 
 
 def test_nothing_acts(visit, tmp_path):
@@ -259,12 +259,10 @@ def service(explored):
 
 @pytest.fixture
 def served(browser, service):
-    window = browser.new_context(viewport={"width": 1200, "height": 1000})
-    page = window.new_page()
-    heard = complaints(page)
-    page.goto(service)
-    yield page
-    window.close()
+    with browser.new_page(viewport={"width": 1200, "height": 1000}) as page:
+        heard = complaints(page)
+        page.goto(service)
+        yield page
     assert not [words for words in heard if service not in words and "ERR_FAILED" not in words], heard
 
 
@@ -290,7 +288,7 @@ def test_what_if(served, explored):
     assert served.text_content("#answer") == before and served.locator("#what-if").count() == 0
 
 
-def test_what_if_without_service(served, service):
+def test_what_if_without_service(served):
     "A service that has gone away gets one clear sentence"
     served.route("**/what-if", lambda route: route.abort())
     served.get_by_label("age of this row").fill("30")
@@ -322,35 +320,17 @@ def test_explain_index(visit, explained):
     assert page.url.endswith("#query-2") and page.locator("#query-2").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 390])
-def test_explain_looks(visit, explained, pictures, width, scheme):
-    page = visit(explained, width=width, color_scheme=scheme)
-    assert overflow(page) == 0 and not low_contrast(page, TEXT)
-    pictures(page, f"explain-{width}-{scheme}")
-
-
 def test_explain_printed(visit, explained):
     page = visit(explained, color_scheme="dark")
     page.emulate_media(media="print")
-    assert page.is_hidden("#filter") and not low_contrast(page, TEXT)
+    assert page.is_hidden("#filter") and not unreadable(page, TEXT)
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)", "paper is white"
 
 
-# ---- pictures of the documentation ----------------------------------------------------------------------------------
-
-def test_picture(visit, pytestconfig, tmp_path):
-    "What the documentation shows of the explorer"
-    if not (folder := pytestconfig.getoption("pictures")): pytest.skip("--pictures FOLDER saves the picture")
-    X, y, ids = loans(1000)
-    page = visit(explore(KernelSelfEncoderClassifier().fit(X, y), X, y, ids=ids, title="German credit").save(
-        tmp_path / "page.html"), width=1440)
+def test_picture(visit, explained, pytestconfig, tmp_path):
+    "What the documentation shows of the two pages"
+    if not (folder := pytestconfig.getoption("pictures")): pytest.skip("--pictures FOLDER saves the pictures")
+    page = visit(explored_loans(1000).save(tmp_path / "page.html"), width=1440)
     page.evaluate("select(15)")
     page.screenshot(path=f"{folder}/explorer.png")
-
-
-def test_picture_of_explain(visit, explained, pytestconfig):
-    "What the documentation shows of the page of `explain`"
-    if not (folder := pytestconfig.getoption("pictures")): pytest.skip("--pictures FOLDER saves the picture")
-    page = visit(explained)
-    page.screenshot(path=f"{folder}/explain_page.png")
+    visit(explained).screenshot(path=f"{folder}/explain_page.png")

@@ -43,9 +43,11 @@ def pythons() -> dict:
     return {version: found[version] for version in sorted(found) if version >= oldest}
 
 
-def notebooks(version: str) -> list:
+def what_runs(version: str) -> list:
+    "The imports, and some notebooks"
     patterns = PACKAGES if version == LOWEST else PYTHONS
-    return [path.relative_to(ROOT).as_posix() for pattern in patterns for path in sorted((ROOT / "nbs").glob(pattern))]
+    return ["imports", *(path.relative_to(ROOT).as_posix() for pattern in patterns
+                         for path in sorted((ROOT / "nbs").glob(pattern)))]
 
 
 def pytest_generate_tests(metafunc):
@@ -56,18 +58,9 @@ def pytest_generate_tests(metafunc):
     elif metafunc.config.getoption("versions") == LOWEST: wanted = {}
     wanted[LOWEST] = sys.executable
     # One worker prepares an environment and makes all the checks in it.
-    names = [(version, name) for version in wanted for name in (
-        notebooks(version) if "name" in metafunc.fixturenames else [None])]
-    values = [pytest.param(version, wanted[version], *filter(None, [name]), marks=pytest.mark.xdist_group(version))
-              for version, name in names]
-    arguments = "version, python, name" if "name" in metafunc.fixturenames else "version, python"
-    metafunc.parametrize(arguments, values, ids=["-".join(filter(None, pair)) for pair in names], scope="session")
-
-
-def lowest_constraints(folder: Path) -> Path:
-    "A file with the lowest versions that settings.ini allows"
-    (folder / "lowest.txt").write_text("\n".join(release.lowest(get_config(path=ROOT)).values()), encoding="utf-8")
-    return folder / "lowest.txt"
+    values = [pytest.param(version, python, name, id=f"{version}-{name}", marks=pytest.mark.xdist_group(version))
+              for version, python in wanted.items() for name in what_runs(version)]
+    metafunc.parametrize("version, python, name", values, scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +78,8 @@ def installed(version, python, place):
     environment, wheel = ROOT / f".venv-{version}", next(place.parent.glob("*.whl"))
     stamp, inputs = environment / ".ready", [ROOT / "constraints.txt", ROOT / "settings.ini"]
     if not stamp.exists() or stamp.stat().st_mtime < max(path.stat().st_mtime for path in inputs):
-        if version == LOWEST: install([wheel, *TOOLS], python, environment, place.parent, lowest_constraints(place.parent))
+        lowest = release.versions_file(place.parent / "lowest.txt", release.lowest(get_config(path=ROOT)))
+        if version == LOWEST: install([wheel, *TOOLS], python, environment, place.parent, lowest)
         else: install([f"{wheel}[dev]"], python, environment, place.parent)
         stamp.touch()
     own = environment / "bin/python"
@@ -93,9 +87,6 @@ def installed(version, python, place):
     return own
 
 
-def test_imports(version, installed, place):
-    probe(installed, place)
-
-
-def test_notebook(version, installed, name, place):
-    run_notebook(place / name, place, installed.parent, PYTHONPATH="")
+def test_version(version, installed, name, place):
+    if name == "imports": probe(installed, place)
+    else: run_notebook(place / name, place, installed.parent, PYTHONPATH="")

@@ -30,11 +30,11 @@ def files(*options) -> list:
 
 
 @contextmanager
-def copied_tree():
-    "A copy of the working tree without ignored files: what a fresh clone would hold if everything were committed"
+def copied_tree(*options):
+    "A copy of what git knows, or would know if everything but ignored files were committed"
     with TemporaryDirectory(prefix=f"{LIBRARY}-") as place:
         tree = Path(place).resolve() / "tree"
-        for name in files("--cached", "--others", "--exclude-standard"):
+        for name in files(*options or ("--cached", "--others", "--exclude-standard")):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
         yield tree

@@ -44,7 +44,7 @@ def _moved_name(old, module, name):
     "The object called `name` in 0.1's module `old`; `module` keeps it, so that there is one warning"
     for new in () if name.startswith("__") else _MOVED[old].split():
         found = import_module(f"{__name__}.{new}")
-        if name in found.__all__:
+        if hasattr(found, name) and getattr(getattr(found, name), "__module__", found.__name__) == found.__name__:
             warn(f"{__name__}.{old}.{name} is now {__name__}.{new}.{name}; the old path goes with version 0.3.",
                  DeprecationWarning, stacklevel=3)
             setattr(module, name, getattr(found, name))

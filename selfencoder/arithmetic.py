@@ -26,25 +26,17 @@ def snap(Z):
     return np.rint(Z / GRID) * GRID + 0.0   # + 0.0 turns -0.0 into 0.0
 
 # %% ../nbs/arithmetic.ipynb #4c33b802
-def multiply_rows(
-    S,          # (n, d)
-    T,          # (d, r)
-    block=512,  # rows at a time: they stay in cache
-):
+def multiply_rows(S, T, block=512):
     "`S @ T`, each row computed by the same operations in the same order whatever the other rows are"
     Z = np.zeros((len(S), T.shape[1]))
     for start in range(0, len(S), block):
         rows = slice(start, start + block)
         term = np.empty_like(Z[rows])
-        for column, weights in zip(S[rows].T, T):
-            Z[rows] += np.multiply(column[:, None], weights, out=term)
+        for column, weights in zip(S[rows].T, T): Z[rows] += np.multiply(column[:, None], weights, out=term)
     return Z
 
 # %% ../nbs/arithmetic.ipynb #e2c77568
-def standard_units(
-    E: np.ndarray,                      # (n, d)
-    weights: np.ndarray | None = None,  # of the rows; None: all one
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def standard_units(E: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "`(unit, mean, factor)` of each column: `(E / unit - mean) * factor` has mean zero and variance one"
     def average(A): return A.mean(axis=0) if weights is None else weights @ A / weights.sum()
     unit = np.ldexp(1.0, np.frexp(np.abs(E).max(axis=0, initial=1e-300))[1] - 1)   # a power of two: exact
@@ -54,11 +46,8 @@ def standard_units(
     return unit, mean, 1 / np.sqrt(average((C - mean) ** 2))
 
 # %% ../nbs/arithmetic.ipynb #51d891fe
-def column_space(
-    S,    # (n, d) standardised columns
-    tol,  # smallest relative size of a direction that counts
-):
-    "`(U, T)` with `U = S @ T` an orthonormal basis of the column space of `S`"
+def column_space(S, tol):
+    "`(U, T)` with `U = S @ T` an orthonormal basis of the columns of `S`, but for directions smaller than `tol`"
     rank = 0
     if S.size:
         Q, R, pivots = qr(S, mode="economic", pivoting=True)
@@ -76,19 +65,14 @@ def varying_columns(E):
     return np.flatnonzero(spread > 8 * np.finfo(np.float64).eps * np.abs(E).max(axis=0))
 
 
-def float_precision(
-    table,  # DataFrame or array
-):
+def float_precision(table):
     "The precision of the coarsest floats in `table`"
     dtypes = [str(t).lower() for t in table.dtypes] if isinstance(table, pd.DataFrame) else [table.dtype.name]
     return max(np.finfo(t if t in ("float16", "float32") else "float64").eps for t in dtypes)
 
 # %% ../nbs/arithmetic.ipynb #9b5f4fa3
-def weighted_median(
-    values: np.ndarray,    # no NaN among those with a weight
-    weights: np.ndarray,   # whole numbers: the value so many times
-) -> float:
-    "The median of `values`, each repeated as often as its weight"
+def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    "The median of `values`, each repeated as often as its weight, a whole number"
     order = np.argsort(values, kind="stable")
     values, reached = values[order], np.cumsum(weights[order])
     half, last = reached[-1] / 2, len(values) - 1
@@ -96,10 +80,8 @@ def weighted_median(
     return float(low if low == high else low / 2 + high / 2)   # halves first: the sum could overflow
 
 # %% ../nbs/arithmetic.ipynb #a4709c44
-def check_coordinates(
-    Z: np.ndarray,   # a training table, after it became coordinates
-):
-    "Raise unless there are two rows and a column that varies"
+def check_coordinates(Z: np.ndarray):
+    "Raise unless the coordinates of a training table have two rows and a column that varies"
     if len(Z) < 2:
         raise ValueError(f"a self-encoder tells rows apart, so it needs at least 2 rows: got n_samples = {len(Z)}, "
                          "one sample is not enough.")
@@ -111,11 +93,8 @@ def check_coordinates(
 ROWS = 32   # queries per product: always this many, so that a row's result does not depend on its batch
 
 
-def map_rows(
-    function: Callable[[torch.Tensor], torch.Tensor],  # row i of its result depends on row i of its argument only
-    X: torch.Tensor,                                   # any number of rows
-) -> torch.Tensor:
-    "Apply `function` to `X` in blocks of `ROWS` rows, so that no row's result depends on the others"
+def map_rows(function: Callable[[torch.Tensor], torch.Tensor], X: torch.Tensor) -> torch.Tensor:
+    "Apply `function`, which works row by row, in blocks of `ROWS` rows, so that no result depends on the other rows"
     blocks = []
     for rows in X.split(ROWS):
         padded = F.pad(rows, (0, 0, 0, ROWS - len(rows)))

@@ -110,8 +110,7 @@ def _describe(name):
 # %% ../nbs/datasets.ipynb #7ff8d68f
 def _check_name(name):
     "Refuse a name that is not one of `dataset_names`"
-    if name in dataset_names():
-        return
+    if name in dataset_names(): return
     close = get_close_matches(str(name).lower().replace(" ", "_"), dataset_names(), n=1)
     hint = f"did you mean {close[0]!r}? The" if close else "the"
     raise ValueError(f"There is no dataset {name!r}: {hint} names are {', '.join(dataset_names())}.")
@@ -130,8 +129,7 @@ def load_dataset(
     names, categorical = list(X.columns), list(X.select_dtypes("category").columns)
     if not as_frame:  # labels and numbers side by side only fit an array of objects
         X, y = X.to_numpy(dtype=object if categorical else float), y.to_numpy()
-    if return_X_y:
-        return X, y
+    if return_X_y: return X, y
     return Bunch(data=X, target=y, frame=frame, feature_names=names, target_names=target_names,
                  categorical_features=categorical, DESCR=_describe(name))
 

@@ -15,11 +15,7 @@ from joblib import effective_n_jobs
 import torch
 
 # %% ../nbs/runtime.ipynb #4ed094fb
-def check_option(
-    name: str,  # the parameter, as the user knows it
-    value,      # what was given
-    accepted,   # what is possible
-):
+def check_option(name: str, value, accepted):
     "Raise one clear sentence unless `value` is one of those `accepted`"
     if value not in accepted:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}; got {value!r}.")

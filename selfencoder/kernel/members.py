@@ -80,7 +80,8 @@ def column_moments(C: np.ndarray, y: np.ndarray) -> np.ndarray:
 def turned_columns(coordinates: KernelCoordinates, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "The coordinates that trees look at in an order, and with signs, that do not depend on how the table has them"
     columns = tree_columns(coordinates)
-    moments = column_moments(Z[:, columns], first_target(y).astype(np.float64))
+    target = first_target(y).astype(np.float64)
+    moments = column_moments(Z[:, columns], target / max(np.abs(target).max(), 1e-300))
     direction = moments[0]
     for instead in moments[1:]: direction = np.where(np.abs(direction) > 1e-9, direction, instead)
     signs = np.where(direction < -1e-9, -1.0, 1.0)
@@ -161,9 +162,11 @@ class TrainingRows:
     def __init__(self, coordinates, Z, target: Target, weights, groups=None, turned=None):
         self.coordinates, self.Z, self.target, self.weights, self.groups = coordinates, Z, target, weights, groups
         self.device = target.Y.device
-        self.turned = turned_columns(coordinates, Z, target.y) if turned is None else turned
+        # numbers as they were given: their scaled form depends, in its last bits, on the order of the rows
+        self.y = target.y if target.codes else target.Y.cpu().numpy().reshape(target.y.shape)
+        self.turned = turned_columns(coordinates, Z, self.y) if turned is None else turned
         columns, signs = self.turned
-        self.C, y = Z[:, columns] * signs, first_target(target.y)
+        self.C, y = Z[:, columns] * signs, first_target(self.y)
         self.order = np.lexsort([y, *self.C.T])   # does not depend on that of the table
         self.half = np.empty(len(Z), dtype=int)
         of_ordered = None if groups is None else groups[self.order]
@@ -179,7 +182,7 @@ class TrainingRows:
 
     def spread(self, m: int) -> np.ndarray:
         "At most `m` rows, evenly spread over the order of the target"
-        by_target = self.order[np.argsort(first_target(self.target.y)[self.order], kind="stable")]
+        by_target = self.order[np.argsort(first_target(self.y)[self.order], kind="stable")]
         return np.sort(by_target[np.unique(np.linspace(0, len(self) - 1, min(m, len(self))).astype(int))])
 
     def halves(self, member: Member) -> range | tuple:
@@ -204,15 +207,14 @@ class TrainingRows:
         "The column weights that the rows outside of a half teach"
         if (source, half) not in self._taught:
             rows = self.order[self.half[self.order] != half]
-            target = self.target.select(rows)
+            classify = bool(self.target.codes)
             if source == "trees":
                 sources, n_columns = self.coordinates.sources_[self.turned[0]], self.coordinates.n_features_in_
-                evidence = forest_evidence(self.C[rows], sources, n_columns,
-                                           target.y if target.codes else standardised(target.y), self.weights[rows],
-                                           bool(target.codes), half)
+                y = self.y[rows] if classify else standardised(self.y[rows])
+                evidence = forest_evidence(self.C[rows], sources, n_columns, y, self.weights[rows], classify, half)
                 found = np.maximum(evidence, LEAST_WEIGHT) if evidence.any() else np.ones(n_columns)
             else:
-                Y = torch.as_tensor(standardised(target.Y.cpu().numpy()), device=self.device)
+                Y = torch.as_tensor(standardised(self.target.Y.cpu().numpy()[rows]), device=self.device)
                 found = sensitivity_weights(self.coordinates, self.Z[rows], Y, penalty, half)
             self._taught[source, half] = found
         return self._taught[source, half]

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['LONGEST_SQUARE', 'LEAST_LEFT', 'PENALTIES', 'TEMPERATURES', 'SMALLEST_ERROR', 'exact_rows', 'distances',
-           'median_distance', 'eigen', 'Spectrum', 'group_rows', 'leave_one_out_votes', 'triangular_inverse',
-           'Cholesky', 'log_losses', 'class_loss', 'square_loss', 'class_weights', 'square_weights', 'RankOneUpdates',
-           'unexplained']
+           'median_distance', 'eigen', 'Spectrum', 'group_rows', 'leave_one_out_votes', 'leave_out_twice',
+           'triangular_inverse', 'Cholesky', 'log_losses', 'class_loss', 'square_loss', 'class_weights',
+           'square_weights', 'RankOneUpdates', 'unexplained']
 
 # %% ../../nbs/kernel/solution.ipynb #1b3e7231
 from functools import cache
@@ -131,6 +131,10 @@ class Spectrum:
         left = (1 - self.shrinkage(penalties)).T[:, None] * U   # (penalties, rows, n)
         return left @ U.T - torch.outer(root, root) / self.weights.sum()
 
+    def left(self, penalty: float) -> torch.Tensor:
+        "All of 1 - H, in its symmetric form: (n, n)"
+        return (self.U * (1 - self.shrinkage([penalty])).T) @ self.U.T - torch.outer(self.root, self.root) / self.weights.sum()
+
     def leave_one_out(self, Y: torch.Tensor, penalties, groups=()) -> torch.Tensor:
         "The vote for each training row by the self-encoder that never saw it, or its group: (penalties, n, targets)"
         return leave_one_out_votes(self, Y, penalties, groups)
@@ -200,6 +204,27 @@ def leave_one_out_votes(
     return votes
 
 # %% ../../nbs/kernel/solution.ipynb #68343322
+def leave_out_twice(
+    factor,                  # `Spectrum` or `Cholesky`
+    Y: torch.Tensor,         # (n, targets)
+    penalty: float,
+    gone: torch.Tensor,      # (n,) rows that are left out altogether
+    groups=(),               # arrays of positions: these rows are left out together
+) -> torch.Tensor:           # (rows that are not gone, targets)
+    "Leave-one-out votes of the self-encoder that never saw the rows `gone`"
+    M, root = factor.left(penalty), factor.weights.sqrt()[:, None]
+    r = root * factor.residuals(Y, [penalty])[0]
+    out, there = gone.nonzero()[:, 0], (~gone).nonzero()[:, 0]
+    bridge = M[there][:, out]
+    solved = torch.linalg.solve(M[out][:, out], torch.cat([bridge.T, r[out]], 1))
+    M, r = M[there][:, there] - bridge @ solved[:, : len(there)], r[there] - bridge @ solved[:, len(there):]
+    errors = r / M.diagonal().clamp(min=LEAST_LEFT)[:, None]
+    place = torch.full((len(Y),), -1).scatter_(0, there.cpu(), torch.arange(len(there)))
+    for rows in (place[group] for group in groups):
+        if (rows >= 0).all(): errors[rows] = torch.linalg.solve(M[rows][:, rows], r[rows])
+    return Y[there] - errors / root[there]
+
+
 def triangular_inverse(L: torch.Tensor) -> torch.Tensor:
     "The inverse of a lower triangular matrix, the same whatever the number of threads"
     if L.device.type != "cpu": return torch.linalg.solve_triangular(L, torch.eye(len(L)).to(L), upper=False)
@@ -234,9 +259,17 @@ class Cholesky:
         return solved - self.u @ (self.u.T @ solved)
 
     def left_to_others(self, penalties=None) -> torch.Tensor:
+        return (self.ridge * self._inverse_root().square_().sum(0))[:, None]
+
+    def _inverse_root(self) -> torch.Tensor:
+        "A matrix whose square is P"
         inner = triangular_inverse(self.L)
         inner -= self.u @ (self.u.T @ inner)
-        return (self.ridge * inner.square_().sum(0)[: len(self.mean)])[:, None]
+        return inner[:, : len(self.mean)]
+
+    def left(self, penalty=None) -> torch.Tensor:
+        inner = self._inverse_root() * self.ridge.sqrt()
+        return inner.T @ inner
 
     def residuals(self, Y: torch.Tensor, penalties=None) -> torch.Tensor:
         return (self.ridge[:, None] * self.coefficients(Y))[None]

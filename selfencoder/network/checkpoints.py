@@ -20,11 +20,7 @@ from .solvers import History
 class Checkpoint:
     "A file that a long fit saves itself to, and resumes from"
 
-    def __init__(
-        self,
-        path,
-        seconds: float = 30.0,  # at least so long between two savings
-    ):
+    def __init__(self, path, seconds: float = 30.0):   # at least so long between two savings
         self.path, self.seconds, self.saved = Path(path), seconds, time.monotonic()
         if not self.path.parent.is_dir():
             raise ValueError(f"the folder of the checkpoint {str(path)!r} does not exist: create it first.")
@@ -53,9 +49,7 @@ class Checkpoint:
         return History(arrays["loss_curve"].tolist(), epoch, header["converged"], list(range(1, epoch + 1)))
 
 # %% ../../nbs/network/checkpoints.ipynb #bf2e1d13
-def fingerprint(
-    Z: torch.Tensor,
-) -> str:
+def fingerprint(Z: torch.Tensor) -> str:
     "Sixteen letters that change when any number of `Z` does, or its shape"
     values = Z.detach().cpu().contiguous().numpy()
     return hashlib.sha256(f"{values.dtype} {values.shape}".encode() + values.tobytes()).hexdigest()[:16]

@@ -23,13 +23,14 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_pre
 from sklearn.neighbors import KNeighborsClassifier, LocalOutlierFactor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 import torch
 
 from ..datasets import dataset_names, load_dataset
 from ..imputer import KernelSelfEncoderImputer
 from ..kernel.estimators import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
 from ..network.coordinates import TableCoordinates
+from .ablation import compare_ablation
 from .benchmarks_network import in_a_process, peak_bytes, take_turns, timed
 from .collection import load_table
 from .experiments import folds
@@ -60,9 +61,9 @@ def forest(kind, seed, trees=300):
 SVC_SEARCH = {"svc__C": [0.1, 1, 10, 100, 1000], "svc__gamma": ["scale", 0.01, 0.1, 1]}
 
 
-def rows_and_classes(n, d=20, seed=0):
+def rows_and_classes(n, d=20, seed=0, classes=3):
     "A table with some informative columns and a class"
-    return make_classification(n, d, n_informative=8, n_redundant=4, n_classes=3, flip_y=0.05, random_state=seed)
+    return make_classification(n, d, n_informative=8, n_redundant=4, n_classes=classes, flip_y=0.05, random_state=seed)
 
 
 def lower_bound(Z):
@@ -71,31 +72,40 @@ def lower_bound(Z):
     torch.linalg.cholesky(torch.eye(len(Z), dtype=D.dtype).mul_(D.max() * len(Z)).sub_(D))
 
 
+def _tuned_svm(classify):
+    "A search over 20 settings and 3 folds"
+    model = make_pipeline(StandardScaler(), SVC() if classify else SVR())
+    return GridSearchCV(model, {name.replace("svc", "svc" if classify else "svr"): each for name, each in SVC_SEARCH.items()}, cv=3)
+
+
 def compare_fit(quick=False):
-    "Processor time of a fit at n = 1,000 and d = 20, in multiples of the other contenders'"
-    n = 200 if quick else 1000
-    X, y = rows_and_classes(n)
-    Z = torch.as_tensor(np.hstack([X, X]))   # as wide as scores and ranks
-    search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), SVC_SEARCH, cv=3)
-    turns = take_turns({
-        "distances and one Cholesky factor": lambda: lower_bound(Z),
-        "without a target": lambda: KernelSelfEncoder().fit(X) and None,
-        "with a target, relevance=None": lambda: KernelSelfEncoderClassifier(relevance=None).fit(X, y) and None,
-        "with a target": lambda: KernelSelfEncoderClassifier().fit(X, y) and None,
-        "forest of 300": lambda: RandomForestClassifier(300, random_state=0).fit(X, y) and None,
-        "SVM, 20 settings, 3 folds": lambda: search.fit(X, y) and None,
-    }, 1 if quick else 5)
-    others = "distances and one Cholesky factor", "forest of 300", "SVM, 20 settings, 3 folds"
-    for name, turn in turns.items():
-        ratios = {f"times {other}": turn["cpu"] / turns[other]["cpu"] for other in others}
-        yield {"n": n, "d": 20, "fit": name, "cpu": turn["cpu"], **ratios}
+    "Processor time of a fit in 20 columns, in multiples of the other contenders'"
+    for n in (100, 200) if quick else (300, 1000, 2500):
+        for target in ("3 classes", "10 classes", "numbers"):
+            classify = target != "numbers"
+            X, y = rows_and_classes(n, classes=int(target.split()[0])) if classify else make_friedman1(n, 20, noise=1.0, random_state=0)
+            ours = KernelSelfEncoderClassifier if classify else KernelSelfEncoderRegressor
+            trees = (RandomForestClassifier if classify else RandomForestRegressor)(300, random_state=0)
+            Z = torch.as_tensor(np.hstack([X, X]))   # as wide as scores and ranks
+            turns = take_turns({
+                "distances and one Cholesky factor": lambda: lower_bound(Z),
+                "without a target": lambda: KernelSelfEncoder().fit(X) and None,
+                "relevance=None": lambda: ours(relevance=None).fit(X, y) and None,
+                "default": lambda: ours().fit(X, y) and None,
+                "forest of 300": lambda: trees.fit(X, y) and None,
+                "SVM, 20 settings, 3 folds": lambda: _tuned_svm(classify).fit(X, y) and None,
+            }, 1 if quick or n > 1000 else 3)
+            others = "distances and one Cholesky factor", "forest of 300", "SVM, 20 settings, 3 folds"
+            for name, turn in turns.items():
+                ratios = {f"times {other}": turn["cpu"] / turns[other]["cpu"] for other in others}
+                yield {"n": n, "d": 20, "target": target, "fit": name, "cpu": turn["cpu"], **ratios}
 
 # %% ../../nbs/paper/benchmarks_kernel.ipynb #de23ae55
 def compare_asking(quick=False):
     "Processor time of 1,000 predictions at n = 1,000, next to a forest's; neighbours next to them"
     n = 200 if quick else 1000
     X, y = rows_and_classes(2 * n)
-    model = KernelSelfEncoderClassifier(relevance=None).fit(X[:n], y[:n])
+    model = KernelSelfEncoderClassifier().fit(X[:n], y[:n])
     trees = RandomForestClassifier(300, random_state=0).fit(X[:n], y[:n])
     model.kneighbors(X[n:])   # computes what is computed once
     turns = take_turns({
@@ -114,7 +124,7 @@ def compare_changes(quick=False):
     n = 200 if quick else 2000
     X, y = rows_and_classes(n + 1)
     models = (("without a target", KernelSelfEncoder(), None, None),
-              ("with a target, relevance=None", KernelSelfEncoderClassifier(relevance=None), y[:n], y[n:]))
+              ("with a target", KernelSelfEncoderClassifier(), y[:n], y[n:]))
     for name, model, known, new in models:
         fitted = take_turns({"fit": lambda: model.fit(X[:n], known) and None}, 1 if quick else 3)["fit"]["cpu"]
         model.forget(0)   # computes what is computed once
@@ -455,7 +465,8 @@ def compare_holes(quick=False):
 
 # %% ../../nbs/paper/benchmarks_kernel.ipynb #6761f360
 KERNEL_BENCHMARKS = {"kernel_fit": compare_fit, "kernel_asking": compare_asking, "kernel_changes": compare_changes,
-                     "kernel_noise": compare_noise, "kernel_friedman": compare_friedman}
+                     "kernel_noise": compare_noise, "kernel_friedman": compare_friedman,
+                     "kernel_ablation": compare_ablation}
 LANDMARK_BENCHMARKS = {"landmarks_growth": compare_growth, "landmarks_peers": compare_peers,
                        "landmarks_tables": compare_tables, "landmarks_switch": compare_switch}
 REASON_BENCHMARKS = {"doubts": compare_doubts, "intervals": compare_intervals, "sets": compare_sets,

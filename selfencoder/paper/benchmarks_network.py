@@ -4,10 +4,7 @@
 
 # %% auto #0
 __all__ = ['SOLVER_BENCHMARKS', 'ROW_BENCHMARKS', 'timed', 'take_turns', 'peak_bytes', 'in_a_process', 'run_benchmarks',
-           'case_table', 'newcomer', 'ours', 'products', 'gaussian_rows', 'compare_adam', 'compare_many', 'objective',
-           'compare_newton', 'compare_lbfgs', 'peak_memory', 'compare_memory', 'badly_scaled_mixture',
-           'mixture_coordinates', 'compare_search', 'compare_queries', 'epoch_cost', 'compare_epochs', 'trained',
-           'compare_accuracy', 'overlap', 'compare_full', 'compare_visible']
+           'case_table']
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #9c6cc3af
 import copy
@@ -51,11 +48,8 @@ def timed(action) -> dict:
     return {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "reached": reached}
 
 
-def take_turns(
-    contenders: dict,   # name -> function without arguments
-    repeats: int = 3,
-) -> dict:              # name -> median processor and wall seconds, and what was returned
-    "Measure the contenders in turn, `repeats` times, each on one thread"
+def take_turns(contenders: dict, repeats: int = 3) -> dict:
+    "Median seconds of the contenders (functions), measured in turn, each on one thread, and what they returned"
     with threadpool_limits(1), one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         turns = [{name: timed(action) for name, action in contenders.items()} for _ in range(repeats)]
@@ -71,27 +65,19 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def in_a_process(
-    call: str,                                             # such as "epoch_cost(1000)"
-    module: str = "selfencoder.paper.benchmarks_network",  # where it is found
-):
-    "What a call returns in a new process, on one thread"
+def in_a_process(call: str, module: str = "selfencoder.paper.benchmarks_network"):
+    "What a call, such as `epoch_cost(1000)`, of a function of `module` returns in a new process, on one thread"
     code = f"""import json, torch, warnings
 warnings.simplefilter("ignore")
 torch.set_num_threads(1)
-from {module} import *
-print(json.dumps({call}))"""
+import {module} as module
+print(json.dumps(eval({call!r}, vars(module))))"""
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return json.loads(answer.stdout.splitlines()[-1])
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #8d3bdc6e
-def run_benchmarks(
-    benchmarks: dict,                  # name -> function(quick) that yields cases
-    folder="results/benchmarks",
-    quick: bool = False,               # small tables, one repeat: a minute
-    command: str = "run_benchmarks",   # what was typed, kept with the results
-) -> dict:                             # name -> document
-    "Make the comparisons, store and print them"
+def run_benchmarks(benchmarks: dict, folder="results/benchmarks", quick=False, command="run_benchmarks") -> dict:
+    "Make the comparisons, functions of `quick` that yield cases, store and print them; the documents by name"
     results = {}
     for name, benchmark in benchmarks.items():
         print(f"{name}: {benchmark.__doc__}", flush=True)
@@ -119,8 +105,7 @@ def newcomer(network, Z, epochs, rate=0.01):
     model = nn.Sequential(*layers, nn.Linear(sizes[-1], n), phi)
     with torch.no_grad():
         model[-2].weight.copy_(network.W), model[-2].bias.copy_(network.b)
-        for mine, theirs in zip(model[:-2:2], network.hidden):
-            mine.load_state_dict(theirs.state_dict())
+        for mine, theirs in zip(model[:-2:2], network.hidden): mine.load_state_dict(theirs.state_dict())
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.995)
     criterion, target = nn.BCELoss(reduction="sum"), torch.eye(n)
@@ -234,8 +219,7 @@ def compare_newton(quick=False):
         Z = ((Z - mean) @ T).float()
 
         def one_vs_rest():
-            for i in range(0, n, n // 20):
-                LogisticRegression(C=1 / alpha).fit(Z.numpy(), np.arange(n) == i)
+            for i in range(0, n, n // 20): LogisticRegression(C=1 / alpha).fit(Z.numpy(), np.arange(n) == i)
 
         turns = take_turns({"newton": lambda: _solve(newton, Z, alpha, "sigmoid"),
                             "adam": lambda: _solve(adam, Z, alpha, "sigmoid", max_iter=300, n_iter_no_change=10**9),
@@ -277,12 +261,8 @@ def compare_lbfgs(quick=False):
         yield _case(turns, "lbfgs", n=n, d=d, hidden=(), output="softmax", alpha=alpha)
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #af4f8bdb
-def peak_memory(
-    contender: str,  # "selfencoder" or "newcomer"
-    n: int,
-    output: str = "sigmoid",
-) -> int:  # bytes beyond the parameters and the rows
-    "How much memory two epochs add to the process; call it in a process of its own"
+def peak_memory(contender: str, n: int, output: str = "sigmoid") -> int:
+    "Bytes that two epochs add to the process beyond parameters and rows; call it in a process of its own"
     train = {"selfencoder": ours, "newcomer": newcomer}[contender]
     train(_started(50, 10, output=output), gaussian_rows(50, 10), 2)   # loads what is loaded once
     network, Z = _started(n, 10, output=output), gaussian_rows(n, 10)
@@ -301,13 +281,8 @@ def compare_memory(quick=False):
                    "ratios": {name: peak / (4 * n * n) for name, peak in peaks.items()}}
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #e5c261d7
-def badly_scaled_mixture(
-    n: int,
-    d: int = 20,              # columns, the second half of them noise
-    n_classes: int = 10,
-    random_state: int = 0,
-) -> tuple[np.ndarray, np.ndarray]:
-    "Rows of a mixture of normal clusters with noise columns and very different units, and their clusters"
+def badly_scaled_mixture(n: int, d: int = 20, n_classes: int = 10, random_state: int = 0) -> tuple:
+    "Rows of normal clusters in very different units, half of the columns noise, and their clusters"
     rng = np.random.default_rng(random_state)
     y = rng.integers(n_classes, size=n)
     centres = 1.6 * rng.normal(size=(n_classes, d // 2))
@@ -368,8 +343,7 @@ def epoch_cost(n: int) -> dict:
     network = start_gaussian(SelfEncoderNetwork(20, n), Z, 2.0)
     with one_thread():
         blocks, times = Blocks(network, Z, 511, alpha=2.0), []
-        for _ in range(4 if n > 500_000 else 16):
-            times.append(timed(lambda: blocks.train_epoch(0.1))["cpu"])
+        for _ in range(4 if n > 500_000 else 16): times.append(timed(lambda: blocks.train_epoch(0.1))["cpu"])
     held = [blocks.x, blocks.theta, blocks.square, blocks.order, blocks.remembered]
     return {"cpu": float(np.median(times[1:])), "state": sum(t.numel() * t.element_size() for t in held),
             "peak": peak_bytes()}

@@ -291,7 +291,6 @@ def model_of(cell: Cell) -> Model:
     others = PUBLISHED_BASELINES if cell.protocol == "published" else {}
     return others.get(cell.model, MODELS[cell.model])
 
-
 # %% ../../nbs/paper/experiments.ipynb #6cf499dd
 class Ask:
     "Hyperopt's TPE as two calls: ask for settings, tell what they were worth"
@@ -352,7 +351,6 @@ def select(
             trials.append(float(path.max()))
             if path.max() > best[0]: best = path.max(), setting, model.points(budget)[path.argmax()]
     return Selection(best[1], best[2], float(best[0]), trials)
-
 
 # %% ../../nbs/paper/experiments.ipynb #f4f02fae
 def _plain(setting):

@@ -144,8 +144,7 @@ class Store:
     def runs(self) -> list:
         "How the records were made: one entry for each command that added some"
         entries = {}
-        for line in self.lines("runs", ["date"]):
-            entries.setdefault(line["date"], {}).update(line)
+        for line in self.lines("runs", ["date"]): entries.setdefault(line["date"], {}).update(line)
         first = [self.read("run")] if (self.folder / "run.json").exists() else []   # as 0.1.0 wrote it
         return first + list(entries.values())
 

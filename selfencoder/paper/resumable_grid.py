@@ -63,19 +63,14 @@ def _computed(cells, compute, work, jobs, progress):
             bar.update(work(cell))
 
 
-def run_grid(
-    cells: list,                 # named tuples of one kind
-    folder,                      # of the run: continued if it exists
-    compute: Callable,           # what makes the facts of a cell
-    work: Callable = lambda cell: 1.0,   # roughly how many seconds a cell takes
-    jobs: int = 1,               # processes
-    backend: str = "loky",       # joblib's: "loky", "threading" or "dask"
-    address: str | None = None,  # of a Dask scheduler; None starts a local cluster
-    progress: bool = True,       # show a bar
-    command: str = "run",        # what was typed, kept with the results
-    **facts,                     # dicts that must be the same whenever the run is continued, such as a budget
-) -> list:                       # the records of these cells
-    "Compute the cells that `folder` does not have yet"
+def run_grid(cells: list, folder, compute: Callable, work: Callable = lambda cell: 1.0, jobs: int = 1,
+             backend: str = "loky", address: str | None = None, progress: bool = True, command: str = "run",
+             **facts) -> list:
+    """Compute the cells, named tuples of one kind, that `folder` does not have yet; the records of all of them.
+
+    `compute` makes the facts of a cell, which takes about `work(cell)` seconds. `backend` is joblib's, `address` that
+    of a Dask scheduler. `facts` are dicts, such as a budget, that must be the same whenever the run is continued.
+    """
     if not cells: return []
     kind, store = type(cells[0]), Store(folder)
     read = partial(store.lines, "cells", kind._fields)
@@ -86,8 +81,7 @@ def run_grid(
         store.check_same_facts(versions=versions())
         begun, start = store.begin(command, **facts, jobs=jobs), time.time()
         with _backend(backend, address):
-            for record in _computed(missing, compute, work, jobs, progress):
-                store.append("cells", record)
+            for record in _computed(missing, compute, work, jobs, progress): store.append("cells", record)
         store.end(begun, wall_seconds=round(time.time() - start, 1))
     wanted = set(cells)
     return [record for record in read() if cell_of(record, kind) in wanted]
