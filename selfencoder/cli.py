@@ -335,10 +335,19 @@ def known_target(target, args):
     return values.astype(str) if values.dtype.kind == "f" else values, True   # a number with a fraction is no label
 
 
+def fit_plan(table, target, args) -> str:
+    "What a fit to many rows will take, as it is shown on a terminal"
+    from selfencoder.kernel.fit import LANDMARKS, MANY_ROWS
+    from selfencoder.kernel.landmark_geometry import FitPlan
+    (n, d), labelled = table.shape, target is not None
+    if n < MANY_ROWS or getattr(args, "model", "kernel") == "network": return ""
+    return f" ({FitPlan(n, 2 * d, LANDMARKS, d, labelled, labelled)})"
+
+
 def fitted(table, target, args):
     "A self-encoder of the kind that the target asks for"
     plain, classifier, regressor = estimators(args)
-    what = f"learning from {len(table):,} rows of {table.shape[1]:,} columns"
+    what = f"learning from {len(table):,} rows of {table.shape[1]:,} columns" + fit_plan(table, target, args)
     if target is None:
         with about_the_table(), working(what): return plain(random_state=args.seed).fit(table)
     target = target.reset_index(drop=True)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'KEPT_SIMILARITIES', 'UNLABELLED_SCHEME', 'SMALL', 'SINGLE_PENALTY', 'QUERY_BATCH', 'LEFT_OUT',
-           'VALIDATION_ROWS', 'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'COARSE_PENALTIES', 'LOCAL_PENALTIES',
+           'VALIDATION_ROWS', 'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'COARSE_PENALTIES', 'LOCAL', 'WIDE',
            'LEAF_PENALTIES', 'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'COORDINATE_ROWS', 'COORDINATE_VALUES',
            'WEIGHT_POWERS', 'LEAST_WEIGHT', 'LandmarkPass', 'Scheme', 'leave_out_rows', 'leave_out_groups',
            'LandmarkGeometry', 'without_targets', 'validation_rows', 'coarse_schemes', 'local_schemes', 'choose',
@@ -619,7 +619,10 @@ def without_targets(sums: list) -> list:
 VALIDATION_ROWS = 4000         # at most,
 FEWEST_VALIDATION_ROWS = 250   # and at least, if they are no landmarks
 FEWEST_HALVED_ROWS = 50        # fewer validation rows are not split: they choose and report
-COARSE_PENALTIES, LOCAL_PENALTIES = (0.01, 0.1, 1.0, 10.0), (0.03, 0.1, 0.3, 1.0)
+COARSE_PENALTIES = (0.01, 0.1, 1.0, 10.0)
+LOCAL = {False: ((32, 64), (0.03, 0.1, 0.3, 1.0)),     # neighbours and penalties of local solutions,
+         True: ((64, 128), (0.01, 0.03, 0.1, 0.3))}    # and where a kernel compares many coordinates:
+WIDE = 128                                             # so many
 LEAF_PENALTIES = (10.0, 100.0, 1000.0)
 
 
@@ -643,10 +646,10 @@ def coarse_schemes(alpha="auto", leaves: bool = False) -> list:
                    for penalty in (penalties if share < 1 else penalties[:1])]
 
 
-def local_schemes(coarse: list, alpha="auto") -> list:
+def local_schemes(coarse: list, alpha="auto", wide: bool = False) -> list:
     "Each local solution alone, and on what each of some coarse schemes leaves over"
-    local = [{"n_local": M, "local_penalty": l} for M in (32, 64)
-             for l in (LOCAL_PENALTIES if alpha == "auto" else (alpha,))]
+    sizes, penalties = LOCAL[wide]
+    local = [{"n_local": M, "local_penalty": l} for M in sizes for l in (penalties if alpha == "auto" else (alpha,))]
     return [Scheme(None, **how, share=1.0) for how in local] + [
         replace(scheme, **how, share=share) for scheme in coarse for how in local for share in (0.5, 1.0)]
 
@@ -668,7 +671,7 @@ def choose(geometry: LandmarkGeometry, sums: list, target, rows, hidden, alpha="
     losses = losses_of(tried)
     ranked = [tried[i] for i in np.argsort(losses, kind="stable")]
     best = [scheme for leaves in (False, True) for scheme in [s for s in ranked if bool(s.leaf_share) == leaves][:2]]
-    more = local_schemes(best, alpha)
+    more = local_schemes(best, alpha, geometry.marks.shape[1] >= WIDE)
     tried, losses = tried + more, np.append(losses, losses_of(more))
     about, first = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.points)}, int(np.argmin(losses))
     return tried[first], [about | asdict(scheme) | {"loss": float(loss), "weight": float(s == first)}
