@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['PAPER', 'FULL', 'TINY', 'PUBLISHED', 'PROTOCOLS', 'SELF_ENCODERS', 'PAPER_BASELINES', 'MODELS', 'PUBLISHED_BASELINES',
-           'Stated', 'Budget', 'Reconstruction', 'Cell', 'seed_of', 'columns_of', 'split', 'folds', 'selection_splits',
-           'vote_accuracies', 'NetworkModel', 'LinearSVM', 'model_of', 'Ask', 'Selection', 'select', 'measure',
-           'read_records', 'work', 'grid', 'run', 'differing_cells']
+           'Stated', 'Budget', 'Reconstruction', 'Cell', 'seed_of', 'dataset_table', 'columns_of', 'split', 'folds',
+           'selection_splits', 'vote_accuracies', 'NetworkModel', 'LinearSVM', 'model_of', 'Ask', 'Selection', 'select',
+           'measure', 'read_records', 'work', 'grid', 'run', 'differing_cells']
 
 # %% ../../nbs/paper/experiments.ipynb #fd5ac249
 import copy
@@ -118,7 +118,7 @@ def seed_of(*words) -> int:
 
 # %% ../../nbs/paper/experiments.ipynb #ae86a759
 @lru_cache(maxsize=2)
-def _table(dataset):
+def dataset_table(dataset):
     "Columns and classes; an array where all columns are numbers, since it is read faster than a frame"
     bunch = load_dataset(dataset, as_frame=True)
     return (bunch.data if bunch.categorical_features else bunch.data.to_numpy(float)), bunch.target.to_numpy()
@@ -139,7 +139,7 @@ def split(y, n_folds: int, seed: int) -> list:
 
 def folds(dataset: str, seed: int) -> list:
     "The five folds of a dataset: the same for every model"
-    return split(_table(dataset)[1], PAPER.n_folds, seed_of("folds", dataset, seed))
+    return split(dataset_table(dataset)[1], PAPER.n_folds, seed_of("folds", dataset, seed))
 
 # %% ../../nbs/paper/experiments.ipynb #83cb9b70
 PROTOCOLS = {"paper": "selected on the test fold: optimistic", "nested": "selected inside the training fold: honest",
@@ -360,7 +360,7 @@ def _plain(setting):
 
 def measure(cell: Cell, budget: Budget) -> dict:
     "Compute one cell: its accuracy, what was selected, and how long it took"
-    start, model, (X, y) = time.perf_counter(), model_of(cell), _table(cell.dataset)
+    start, model, (X, y) = time.perf_counter(), model_of(cell), dataset_table(cell.dataset)
     X = columns_of(X, cell.dataset, budget)
     (train, test), seed = folds(cell.dataset, cell.seed)[cell.fold], seed_of(*cell)
     splits = selection_splits(cell, train, test, y, budget.inner_folds)

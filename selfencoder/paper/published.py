@@ -18,7 +18,7 @@ import pandas as pd
 from sklearn.neural_network import MLPClassifier
 
 from ..displays import OKABE_ITO
-from .experiments import (Cell, FULL, MODELS, PAPER, PUBLISHED, Reconstruction, _table, folds, measure,
+from .experiments import (Cell, FULL, MODELS, PAPER, PUBLISHED, Reconstruction, dataset_table, folds, measure,
                                            seed_of, work)
 from .peers import accuracies, on_coordinates
 from .reports import means, our_figure, paper_figure, paper_tables
@@ -125,7 +125,7 @@ def _as_cell(cell: DetailCell) -> Cell:
 
 def _untuned_mlp(cell: DetailCell) -> dict:
     "The MLP with the settings of its variant"
-    same, (X, y), start = _as_cell(cell), _table(cell.dataset), time.perf_counter()
+    same, (X, y), start = _as_cell(cell), dataset_table(cell.dataset), time.perf_counter()
     build = lambda seed: MLPClassifier((PAPER.hidden_size,), random_state=seed, **MLPS[cell.variant])
     found = accuracies(on_coordinates(build), [{}], X, y, [folds(same.dataset, same.seed)[same.fold]], seed_of(*same))
     return {"accuracy": float(found.item()), "seconds": round(time.perf_counter() - start, 3)}
