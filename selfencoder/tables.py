@@ -124,7 +124,8 @@ def _number_in(value):
 def _refuse_text(values, name):
     for value in values:
         if isinstance(value, (str, bytes)):
-            _refuse(name, f"text such as {reprlib.repr(value)}", "turn it into numbers, or list the column in categorical_features "
+            _refuse(name, f"text such as {reprlib.repr(value)}",
+                    "turn it into numbers, or list the column in categorical_features "
                     "(by name in a dataframe, by index in an array)")
 
 
@@ -197,7 +198,8 @@ def as_days(values, name, kind: str) -> np.ndarray:
         day = _TIMES[kind](column.iloc[i])
         if day is None:
             held, such = ("dates", "2026-11-16T21:30") if kind == "time" else ("durations", "P1DT12H")
-            _refuse(name, reprlib.repr(column.iloc[i]), f"it held {held} in the training table, so pass {held}, or text such "
+            _refuse(name, reprlib.repr(column.iloc[i]),
+                    f"it held {held} in the training table, so pass {held}, or text such "
                     f"as {such!r}")
         days[i] = day
     return days

@@ -56,7 +56,8 @@ def check_kernel_model(header: dict, arrays: dict):
         sizes["D"] = len(header["coordinates"]["columns"])
     if "classes" in header:
         expected |= {"codes": "i t N", "temperature": "f t"}
-        expected |= {f"correction.{t}": f"f d{t} c{t}" for t in range(len(header["classes"])) if f"correction.{t}" in rest}
+        corrections = {f"correction.{t}": f"f d{t} c{t}" for t in range(len(header["classes"]))}
+        expected |= {name: line for name, line in corrections.items() if name in rest}
     check_arrays(rest, expected, sizes)
     weights = rest["sample_weights"]
     check_range("sample_weights", weights, 0)
@@ -335,8 +336,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     @property
     def kernels_(self):
         "Every kernel and penalty that was tried, with its weight in the average"
-        order = ["member", "kernel", "bandwidth", "weighted_columns", "landmarks", "penalty", "n_local", "local_penalty", "share",
-                 "leaf_penalty", "leaf_share", "loss", "weight"]   # a file does not keep it
+        order = ["member", "kernel", "bandwidth", "weighted_columns", "landmarks", "penalty", "n_local",
+                 "local_penalty", "share", "leaf_penalty", "leaf_share", "loss", "weight"]   # a file does not keep it
         records = self._model.records
         return pd.DataFrame(records, columns=[name for name in order if name in records[0]])
 
@@ -634,7 +635,8 @@ def target_votes(estimator, X) -> tuple[FittedTarget, np.ndarray]:
 
 def class_scores(estimator, X) -> tuple[FittedTarget, list]:
     "The fitted target and the scores of its classes; of leave-one-out, with cross-fitted calibrations, if `X` is None"
-    if X is not None: return estimator._ask(X, lambda model, Z: (model.target, model.target.scores(model.target.votes(Z))))
+    if X is not None:
+        return estimator._ask(X, lambda model, Z: (model.target, model.target.scores(model.target.votes(Z))))
     target = estimator._model_of_all().target
     with threads_for(estimator.n_jobs): return target, target.leave_one_out_scores()
 

@@ -173,7 +173,8 @@ class KernelGeometry:
         if self.updates is not None: return self.settled().factors()
         open_ = [part for part in self.parts if part.factor is None]
         if open_:
-            comparison, weights = Comparison(open_, self.Z, self.device), torch.as_tensor(self.weights, device=self.device)
+            comparison = Comparison(open_, self.Z, self.device)
+            weights = torch.as_tensor(self.weights, device=self.device)
             with one_thread():   # so that the number of threads does not show in the bits
                 for part, E in zip(open_, comparison.exponents(comparison.rows(self.Z))):
                     part.factor = part.solve(E.exp_(), weights)
@@ -269,7 +270,7 @@ class KernelGeometry:
 
     def leave_out_twice(self, T: np.ndarray, gone: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
         "Leave-one-out votes on `T` for the rows that are not `gone`, by the self-encoder that never saw those either"
-        settled, T, out = self.settled(), torch.as_tensor(T, device=self.device), torch.as_tensor(gone, device=self.device)
+        settled, (T, out) = self.settled(), (torch.as_tensor(each, device=self.device) for each in (T, gone))
         def votes_of(part, factor):
             counts = [(l, m) for l, m in zip(part.penalties, part.mix) if m > LEAST_MIX * part.mix.sum()]
             total = sum(m for _, m in counts)

@@ -74,7 +74,8 @@ def column_moments(C: np.ndarray, y: np.ndarray) -> np.ndarray:
     "(3, columns): skewness, correlation with the target, a third moment with all columns; in any order of the rows"
     def mean(A): return np.sort(A, axis=0).mean(axis=0)   # a sum in the order of the values
     centred = y - np.sort(y).mean()
-    return np.stack([mean(C**3), mean(C * centred[:, None]), mean(C * np.sort(C**2, axis=1).sum(axis=1, keepdims=True))])
+    shared = np.sort(C**2, axis=1).sum(axis=1, keepdims=True)
+    return np.stack([mean(C**3), mean(C * centred[:, None]), mean(C * shared)])
 
 
 def turned_columns(coordinates: KernelCoordinates, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,7 +179,8 @@ class TrainingRows:
     def select(self, rows):
         "Some of the rows"
         groups = None if self.groups is None else self.groups[rows]
-        return TrainingRows(self.coordinates, self.Z[rows], self.target.select(rows), self.weights[rows], groups, self.turned)
+        return TrainingRows(self.coordinates, self.Z[rows], self.target.select(rows), self.weights[rows], groups,
+                            self.turned)
 
     def spread(self, m: int) -> np.ndarray:
         "At most `m` rows, evenly spread over the order of the target"

@@ -133,7 +133,8 @@ class Spectrum:
 
     def left(self, penalty: float) -> torch.Tensor:
         "All of 1 - H, in its symmetric form: (n, n)"
-        return (self.U * (1 - self.shrinkage([penalty])).T) @ self.U.T - torch.outer(self.root, self.root) / self.weights.sum()
+        left = (self.U * (1 - self.shrinkage([penalty])).T) @ self.U.T
+        return left - torch.outer(self.root, self.root) / self.weights.sum()
 
     def leave_one_out(self, Y: torch.Tensor, penalties, groups=()) -> torch.Tensor:
         "The vote for each training row by the self-encoder that never saw it, or its group: (penalties, n, targets)"

@@ -40,7 +40,8 @@ def ablation_tables() -> dict:
     X = rng.normal(size=(400, 20))
     found["xor of 2 among 20 columns"] = X, (X[:, 0] > 0) ^ (X[:, 1] > 0)
     found = {name: (X, np.unique(y, return_inverse=True)[1]) for name, (X, y) in found.items()}
-    found |= {"diabetes": load_diabetes(return_X_y=True), "friedman1": make_friedman1(300, 10, noise=1.0, random_state=0),
+    found |= {"diabetes": load_diabetes(return_X_y=True),
+              "friedman1": make_friedman1(300, 10, noise=1.0, random_state=0),
               "friedman1, noise columns": make_friedman1(300, 35, noise=1.0, random_state=1),
               "friedman2": make_friedman2(250, noise=125.0, random_state=0),
               "friedman3": make_friedman3(250, noise=0.1, random_state=0)}
@@ -63,7 +64,8 @@ def _weights(candidates, rows, variant):
     names = np.array([candidate.member.name for candidate in candidates])
     if variant == "equal weights": return np.full(len(names), 1 / len(names))
     kept = names != variant.removeprefix("without ")
-    if variant == "without column weights": kept = np.array([candidate.member.learned is None for candidate in candidates])
+    if variant == "without column weights":
+        kept = np.array([candidate.member.learned is None for candidate in candidates])
     found = np.zeros(len(names))
     found[kept] = member_weights([candidate for candidate, keep in zip(candidates, kept) if keep], rows)
     return found
@@ -91,7 +93,8 @@ def measure_fold(X, y, train, test):
     candidates = solve_members(rows, members, PENALTIES)
     votes = np.stack([candidate.average_votes.numpy() for candidate in candidates])
     tests = np.stack([_candidate_votes(candidate, Z, target, new) for candidate in candidates])
-    for variant in ("all", *(f"without {member.name}" for member in members), "without column weights", "equal weights"):
+    one_less = [f"without {member.name}" for member in members]
+    for variant in ("all", *one_less, "without column weights", "equal weights"):
         w = _weights(candidates, rows, variant)
         shown = {f"weight: {member.name}": float(each) for member, each in zip(members, w)} if variant == "all" else {}
         yield variant, _scores(target, np.tensordot(w, votes, 1), np.tensordot(w, tests, 1), y[test]) | shown
@@ -111,7 +114,8 @@ def compare_ablation(quick=False):
         kind, found = StratifiedKFold if y.dtype.kind in "iu" else KFold, {}
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore", UserWarning)   # a class with fewer rows than folds
-            for train, test in list(kind(N_FOLDS, shuffle=True, random_state=0).split(np.zeros(len(y)), y))[: 1 if quick else 5]:
+            splits = kind(N_FOLDS, shuffle=True, random_state=0).split(np.zeros(len(y)), y)
+            for train, test in list(splits)[: 1 if quick else N_FOLDS]:
                 for variant, scores in measure_fold(X, y, train, test): found.setdefault(variant, []).append(scores)
         for variant, scores in found.items():
             yield {"table": name, "variant": variant, **pd.DataFrame(scores).mean().to_dict()}

@@ -75,7 +75,8 @@ def lower_bound(Z):
 def _tuned_svm(classify):
     "A search over 20 settings and 3 folds"
     model = make_pipeline(StandardScaler(), SVC() if classify else SVR())
-    return GridSearchCV(model, {name.replace("svc", "svc" if classify else "svr"): each for name, each in SVC_SEARCH.items()}, cv=3)
+    step = "svc" if classify else "svr"
+    return GridSearchCV(model, {name.replace("svc", step): each for name, each in SVC_SEARCH.items()}, cv=3)
 
 
 def compare_fit(quick=False):
@@ -83,7 +84,8 @@ def compare_fit(quick=False):
     for n in (100, 200) if quick else (300, 1000, 2500):
         for target in ("3 classes", "10 classes", "numbers"):
             classify = target != "numbers"
-            X, y = rows_and_classes(n, classes=int(target.split()[0])) if classify else make_friedman1(n, 20, noise=1.0, random_state=0)
+            if classify: X, y = rows_and_classes(n, classes=int(target.split()[0]))
+            else: X, y = make_friedman1(n, 20, noise=1.0, random_state=0)
             ours = KernelSelfEncoderClassifier if classify else KernelSelfEncoderRegressor
             trees = (RandomForestClassifier if classify else RandomForestRegressor)(300, random_state=0)
             Z = torch.as_tensor(np.hstack([X, X]))   # as wide as scores and ranks

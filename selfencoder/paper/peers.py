@@ -277,7 +277,8 @@ def _catboost(name, X):
 
 def _pytabkit(name, X, n_cv=5):
     import pytabkit   # averages its own inner folds, takes categories, and refuses numbers that are missing
-    numbers = make_column_transformer((MEDIANS, make_column_selector(dtype_exclude="category")), remainder="passthrough")
+    selector = make_column_selector(dtype_exclude="category")
+    numbers = make_column_transformer((MEDIANS, selector), remainder="passthrough")
     model = getattr(pytabkit, name)(device="cpu", random_state=0, n_cv=n_cv, n_threads=1, verbosity=0)
     return make_pipeline(numbers.set_output(transform="pandas"), model)
 
