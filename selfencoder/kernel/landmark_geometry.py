@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['BLOCK', 'KEPT_SIMILARITIES', 'UNLABELLED_SCHEME', 'SMALL', 'SINGLE_PENALTY', 'QUERY_BATCH', 'LEFT_OUT',
-           'VALIDATION_ROWS', 'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'COARSE_PENALTIES', 'LOCAL', 'WIDE',
-           'LEAF_PENALTIES', 'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'COORDINATE_ROWS', 'COORDINATE_VALUES',
-           'WEIGHT_POWERS', 'LEAST_WEIGHT', 'LandmarkPass', 'Scheme', 'leave_out_rows', 'leave_out_groups',
-           'LandmarkGeometry', 'without_targets', 'validation_rows', 'coarse_schemes', 'local_schemes', 'choose',
-           'choose_probes', 'sampled_rows', 'roles', 'precision_for', 'column_evidence', 'loss_elsewhere',
-           'landmark_weights', 'weighable', 'landmark_part', 'category_bits', 'tree_rows', 'FitPlan', 'fit_landmarks',
-           'validate', 'LandmarkSchema']
+           'VALIDATION_ROWS', 'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'COARSE_PENALTIES', 'LOCAL_ROWS',
+           'LOCAL_PENALTIES', 'LEAF_PENALTIES', 'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'COORDINATE_ROWS',
+           'COORDINATE_VALUES', 'WEIGHT_POWERS', 'LEAST_WEIGHT', 'LandmarkPass', 'Scheme', 'leave_out_rows',
+           'leave_out_groups', 'LandmarkGeometry', 'without_targets', 'validation_rows', 'coarse_schemes',
+           'local_schemes', 'choose', 'choose_probes', 'sampled_rows', 'roles', 'precision_for', 'column_evidence',
+           'loss_elsewhere', 'landmark_weights', 'weighable', 'landmark_part', 'category_bits', 'tree_rows', 'FitPlan',
+           'fit_landmarks', 'validate', 'LandmarkSchema']
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #7d77b272
 from contextlib import contextmanager
@@ -620,9 +620,7 @@ VALIDATION_ROWS = 4000         # at most,
 FEWEST_VALIDATION_ROWS = 250   # and at least, if they are no landmarks
 FEWEST_HALVED_ROWS = 50        # fewer validation rows are not split: they choose and report
 COARSE_PENALTIES = (0.01, 0.1, 1.0, 10.0)
-LOCAL = {False: ((32, 64), (0.03, 0.1, 0.3, 1.0)),     # neighbours and penalties of local solutions,
-         True: ((64, 128), (0.01, 0.03, 0.1, 0.3))}    # and where a kernel compares many coordinates:
-WIDE = 128                                             # so many
+LOCAL_ROWS, LOCAL_PENALTIES = (32, 64), (0.03, 0.1, 0.3, 1.0)
 LEAF_PENALTIES = (10.0, 100.0, 1000.0)
 
 
@@ -646,10 +644,10 @@ def coarse_schemes(alpha="auto", leaves: bool = False) -> list:
                    for penalty in (penalties if share < 1 else penalties[:1])]
 
 
-def local_schemes(coarse: list, alpha="auto", wide: bool = False) -> list:
+def local_schemes(coarse: list, alpha="auto") -> list:
     "Each local solution alone, and on what each of some coarse schemes leaves over"
-    sizes, penalties = LOCAL[wide]
-    local = [{"n_local": M, "local_penalty": l} for M in sizes for l in (penalties if alpha == "auto" else (alpha,))]
+    penalties = LOCAL_PENALTIES if alpha == "auto" else (alpha,)
+    local = [{"n_local": M, "local_penalty": l} for M in LOCAL_ROWS for l in penalties]
     return [Scheme(None, **how, share=1.0) for how in local] + [
         replace(scheme, **how, share=share) for scheme in coarse for how in local for share in (0.5, 1.0)]
 
@@ -671,7 +669,7 @@ def choose(geometry: LandmarkGeometry, sums: list, target, rows, hidden, alpha="
     losses = losses_of(tried)
     ranked = [tried[i] for i in np.argsort(losses, kind="stable")]
     best = [scheme for leaves in (False, True) for scheme in [s for s in ranked if bool(s.leaf_share) == leaves][:2]]
-    more = local_schemes(best, alpha, geometry.marks.shape[1] >= WIDE)
+    more = local_schemes(best, alpha)
     tried, losses = tried + more, np.append(losses, losses_of(more))
     about, first = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.points)}, int(np.argmin(losses))
     return tried[first], [about | asdict(scheme) | {"loss": float(loss), "weight": float(s == first)}
