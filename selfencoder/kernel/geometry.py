@@ -268,18 +268,24 @@ class KernelGeometry:
                      for part, factor in zip(self.parts, self.factors())]
             return untaught(self.parts, votes, [part.taught for part in self.parts]).cpu().numpy()
 
-    def leave_out_twice(self, T: np.ndarray, gone: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
-        "Leave-one-out votes on `T` for the rows that are not `gone`, by the self-encoder that never saw those either"
-        settled, (T, out) = self.settled(), (torch.as_tensor(each, device=self.device) for each in (T, gone))
+    def leave_out_twice(self, T: np.ndarray, codes: np.ndarray, groups: np.ndarray | None = None) -> list:
+        """Leave-one-out votes on `T` of the self-encoder that never saw the rows with code 0, 1, ... either.
+
+        One array for each code: the votes for the rows that have another one.
+        """
+        settled, T = self.settled(), torch.as_tensor(T, device=self.device)
+        masks = [codes == code for code in range(codes.max() + 1)]
+        out, groups = [torch.as_tensor(mask, device=self.device) for mask in masks], group_rows(groups)
         def votes_of(part, factor):
             counts = [(l, m) for l, m in zip(part.penalties, part.mix) if m > LEAST_MIX * part.mix.sum()]
-            total = sum(m for _, m in counts)
-            return sum(m / total * leave_out_twice(factor, T, float(l), out, group_rows(groups)) for l, m in counts)
+            scale = part.mix.sum() / sum(m for _, m in counts)
+            each = [[m * scale * v for v in leave_out_twice(factor, T, float(l), out, groups)] for l, m in counts]
+            return [sum(votes) for votes in zip(*each)]
         with one_thread():
-            votes = [float(part.mix.sum()) * votes_of(part, factor)
-                     for part, factor in zip(settled.parts, settled.factors())]
-            taught = [None if part.taught is None else part.taught[~gone] for part in settled.parts]
-            return untaught(settled.parts, votes, taught).cpu().numpy()
+            found = [votes_of(part, factor) for part, factor in zip(settled.parts, settled.factors())]
+            taught = [part.taught for part in settled.parts]
+            return [untaught(settled.parts, list(votes), [seen if seen is None else seen[~mask] for seen in taught])
+                    .cpu().numpy() for votes, mask in zip(zip(*found), masks)]
 
     def novelty(self, Z) -> np.ndarray:
         "How little the training rows explain each row: near 0 at the data, 1 far from it"

@@ -209,12 +209,16 @@ def leave_out_twice(
     factor,                  # `Spectrum` or `Cholesky`
     Y: torch.Tensor,         # (n, targets)
     penalty: float,
-    gone: torch.Tensor,      # (n,) rows that are left out altogether
+    parts: list,             # masks (n,) of rows that are left out altogether
     groups=(),               # arrays of positions: these rows are left out together
-) -> torch.Tensor:           # (rows that are not gone, targets)
-    "Leave-one-out votes of the self-encoder that never saw the rows `gone`"
+) -> list:                   # for each part (rows that are not in it, targets)
+    "Leave-one-out votes of the self-encoder that never saw the rows of a part"
     M, root = factor.left(penalty), factor.weights.sqrt()[:, None]
     r = root * factor.residuals(Y, [penalty])[0]
+    return [_votes_without(M, r, root, Y, gone, groups) for gone in parts]
+
+
+def _votes_without(M, r, root, Y, gone, groups):
     out, there = gone.nonzero()[:, 0], (~gone).nonzero()[:, 0]
     bridge = M[there][:, out]
     solved = torch.linalg.solve(M[out][:, out], torch.cat([bridge.T, r[out]], 1))

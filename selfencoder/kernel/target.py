@@ -269,13 +269,14 @@ class FittedTarget:
         whole, exact = self._labelled(votes, rows), isinstance(self.geometry, KernelGeometry)
         part = spread_over(whole[0][1], whole[0][3], CALIBRATION_PARTS)
         found = [np.empty_like(piece) for piece, *_ in whole]
-        for p in range(CALIBRATION_PARTS):
+        # the votes of the other rows, by the model that never saw a part
+        fewer = self.geometry.leave_out_twice(self.Y, part, self.groups) if exact else None
+        for p in range(part.max() + 1):
             seen = part != p
-            if exact:   # the votes of the others, by the model that never saw this part
-                fewer = self.geometry.leave_out_twice(self.Y, ~seen, self.groups)
+            if exact:
                 known = self.changed(None, self.target.select(np.flatnonzero(seen)), self.weights[seen],
                                      None if self.groups is None else self.groups[seen])
-                others = known._labelled(fewer, np.arange(seen.sum()))
+                others = known._labelled(fewer[p], np.arange(seen.sum()))
             else: others = [(piece[seen], codes[seen], weights[seen]) for piece, codes, weights, _ in whole]
             for scores, (piece, *_), fields in zip(found, whole, others):
                 scores[~seen] = Calibration.fit(*fields[:3]).scores(piece[~seen])
