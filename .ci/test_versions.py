@@ -23,7 +23,8 @@ LOWEST = "lowest"
 PYTHONS = ["*/estimators.ipynb", "network/model.ipynb", "tests/oracle.ipynb", "tests/sklearn_checks.ipynb"]
 PACKAGES = ["kernel/*.ipynb", "network/*.ipynb"]
 # what running a notebook takes; the rest of the development requirements may want newer versions
-TOOLS = ["nbdev", "execnb", "fastcore", "ghapi", "fastgit", "ipykernel", "hypothesis", "psutil", "pyarrow", "dask[dataframe]"]
+TOOLS = ["nbdev", "execnb", "fastcore", "ghapi", "fastgit", "ipykernel", "hypothesis", "psutil", "pyarrow",
+         "dask[dataframe,distributed]"]
 ASK = """import sys, sysconfig
 print(*sys.version_info[:2], sys.version_info.releaselevel, sysconfig.get_config_var("Py_GIL_DISABLED") or 0)"""
 
