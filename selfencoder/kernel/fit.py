@@ -167,13 +167,13 @@ def fit_exact(settings: FitSettings, table, weights, target, groups) -> Learned:
     coordinates = settings.coordinates(kernels)
     Z = coordinates.fit_transform_table(table, weights)
     check_coordinates(Z[:, (Z != Z[:1]).any(axis=0)])
-    members = kernels
+    members, n_kernels = [], len(kernels)
     if target is not None:
         learned = (settings.relevance == "auto" and weighable(coordinates, len(Z))
                    and len(Z) >= ROWS_PER_CLASS * max(target.counts, default=0))
         members = settings.members(bool(target.codes), learned)
-    check_kernel_memory(len(Z), sum(1 + (getattr(member, "learned", None) is not None) for member in members),
-                        int(settings.verbose))
+        n_kernels = sum(2 if member.learned else 1 for member in members)
+    check_kernel_memory(len(Z), n_kernels, int(settings.verbose))
     with one_thread():   # so that the number of threads does not show in the bits
         if target is None: return fit_unlabelled(settings, coordinates, Z, weights, kernels)
         return fit_labelled(settings, coordinates, Z, weights, target, groups, members)

@@ -9,7 +9,6 @@ __all__ = ['PLAIN', 'LEARNED', 'BANDWIDTHS', 'N_TREES', 'MOST_CANDIDATES', 'LEAS
 
 # %% ../../nbs/kernel/members.ipynb #4b9409c0
 import warnings
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np

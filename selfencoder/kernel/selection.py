@@ -16,7 +16,6 @@ import torch
 
 from .members import Member, TrainingRows
 from .solution import Cholesky, Spectrum, group_rows
-from .target import Target
 
 # %% ../../nbs/kernel/selection.ipynb #fdfadcf5
 UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY = 0.5, 0.1

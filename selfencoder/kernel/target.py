@@ -165,9 +165,6 @@ def spread_over(y: np.ndarray, groups: np.ndarray | None, n_parts: int) -> np.nd
     first = pd.Series(place).groupby(codes).transform("min").to_numpy()   # of the rows of each group
     return np.unique(first, return_inverse=True)[1] % n_parts
 
-
-
-
 # %% ../../nbs/kernel/target.ipynb #b918850f
 FEW_VALIDATED = 4    # with landmarks votes are corrected if at most one row in so many is a validation row
 SCORED_ROWS = 1000   # with landmarks, after rows came or went, the score is that of so many
@@ -278,8 +275,9 @@ class FittedTarget:
                                      None if self.groups is None else self.groups[seen])
                 others = known._labelled(fewer[p], np.arange(seen.sum()))
             else: others = [(piece[seen], codes[seen], weights[seen]) for piece, codes, weights, _ in whole]
-            for scores, (piece, *_), fields in zip(found, whole, others):
-                scores[~seen] = Calibration.fit(*fields[:3]).scores(piece[~seen])
+            for scores, (piece, *_), fields, fitted in zip(found, whole, others, self.calibrations):
+                again = Calibration.fit(*fields[:3], correct=fitted.correction is not None)
+                scores[~seen] = again.scores(piece[~seen])
         return found
 
     def leave_one_out_scores(self) -> list:
