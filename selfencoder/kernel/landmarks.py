@@ -14,8 +14,9 @@ from scipy.linalg.blas import dsyrk
 import torch
 import torch.nn.functional as F
 
-from ..arithmetic import EVEN, map_rows
-from .solution import distances
+from ..arithmetic import EVEN, GRID, map_rows
+from .coordinates import REACH
+from .solution import LONGEST_SQUARE, distances, eigen
 from ..search import top_columns
 
 # %% ../../nbs/kernel/landmarks.ipynb #844bb9e7
@@ -59,46 +60,64 @@ class Coarse:
 
     def __init__(
         self,
-        K: torch.Tensor | None,   # (m, m) similarities of the landmarks; None: the norm of b is the plain one
-        sums: Sums,               # over all rows
+        K: torch.Tensor,   # (m, m) similarities of the landmarks
+        sums: Sums,        # over all rows
     ):
-        self.weight, self.mean = sums.weight, sums.similarities / sums.weight
-        G = sums.gram - self.weight * torch.outer(self.mean, self.mean)
-        if K is not None:
-            R = K.double() + JITTER[K.dtype] * torch.eye(len(K), dtype=torch.float64, device=K.device)
-            R = torch.linalg.cholesky(R)
-            half = torch.linalg.solve_triangular(R, G, upper=False)
-            G = torch.linalg.solve_triangular(R, half.T, upper=False)
-        s, U = torch.linalg.eigh((G + G.T) / 2)
+        R = K.double() + JITTER[K.dtype] * torch.eye(len(K), dtype=torch.float64, device=K.device)
+        R = torch.linalg.cholesky(R)
+        half = torch.linalg.solve_triangular(R, self.centre(sums), upper=False)
+        G = torch.linalg.solve_triangular(R, half.T, upper=False)
+        s, U = eigen((G + G.T) / 2)
         self.s = s.clamp(min=0.0).flip(0)   # the widest feature first
-        self.B = U.flip(1) if K is None else torch.linalg.solve_triangular(R.T, U.flip(1), upper=True)
+        self.B = torch.linalg.solve_triangular(R.T, U.flip(1), upper=True)
+
+    def centre(self, sums: Sums) -> torch.Tensor:
+        "The centred gram matrix of the rows"
+        self.weight, self.mean = sums.weight, sums.similarities / sums.weight
+        return sums.gram - self.weight * torch.outer(self.mean, self.mean)
 
     def features(self, K: torch.Tensor) -> torch.Tensor:
         "q(x) from the similarities to the landmarks"
-        return (K.double() - self.mean) @ self.B
+        return self.turn(K.double() - self.mean)
+
+    def turn(self, C: torch.Tensor) -> torch.Tensor:
+        "The features of centred similarities"
+        return C @ self.B
+
+    def whiten(self, Q: torch.Tensor, penalty: float) -> torch.Tensor:
+        "Features whose products are those of (2)"
+        return Q / (self.s + penalty).sqrt()
+
+    def unwhiten(self, W: torch.Tensor, penalty: float) -> torch.Tensor:
+        "V (rows, m), whose product with k(x) - mean is that of the whitened features `W` with those of x"
+        return (W / (self.s + penalty).sqrt()) @ self.B.T
+
+    def inverse(self, penalty: float) -> torch.Tensor:
+        "A (m, m): the products of (2) are those of k(x) - mean with A (k(y) - mean)"
+        return (self.B / (self.s + penalty)) @ self.B.T
 
     def vote_coefficients(self, sums: Sums, penalty: float) -> tuple[torch.Tensor, torch.Tensor]:
         "b and c, so that the vote is F(x) = k(x)' b + c"
         products = sums.products - torch.outer(self.mean, sums.targets)
-        b = self.B @ ((self.B.T @ products) / (self.s + penalty)[:, None])
+        b = self.unwhiten(self.whiten(self.turn(products.T), penalty), penalty).T
         return b, sums.targets / self.weight - self.mean @ b
 
     def own(self, Q: torch.Tensor, weights: torch.Tensor, penalty: float) -> torch.Tensor:
         "H_ii of training rows with these features"
-        return weights * (1 / self.weight + Q.square() @ (1 / (self.s + penalty)))
+        return weights * (1 / self.weight + self.whiten(Q, penalty).square().sum(1))
 
     def columns(self, Q: torch.Tensor, weights: torch.Tensor, penalty: float) -> tuple[torch.Tensor, torch.Tensor]:
         "V (rows, m) and u (rows,) of training rows i with these features: H_ji = k(x_j)' V_i + u_i"
-        V = weights[:, None] * ((Q / (self.s + penalty)) @ self.B.T)
+        V = weights[:, None] * self.unwhiten(self.whiten(Q, penalty), penalty)
         return V, weights / self.weight - V @ self.mean
 
     def errors(self, Q: torch.Tensor, weights: torch.Tensor, residuals: torch.Tensor, penalty: float) -> torch.Tensor:
         "e_G of a group of training rows G: what the solution without all of them misses at each of them"
         if len(Q) == 1: return residuals / (1 - self.own(Q, weights, penalty)).clamp(min=1e-9)[:, None]
-        Q, N = F.pad(Q, (0, 1), value=1.0), torch.cat([self.s + penalty, self.weight.view(1)])
-        right = weights[:, None] * Q
-        if len(Q) <= len(N): return torch.linalg.solve(torch.eye(len(Q)).double() - (Q / N) @ right.T, residuals)
-        return residuals + Q @ torch.linalg.solve(torch.diag(N) - Q.T @ right, right.T @ residuals)
+        W = F.pad(self.whiten(Q, penalty), (0, 1), value=float(self.weight) ** -0.5)
+        right = weights[:, None] * W
+        if len(W) <= W.shape[1]: return torch.linalg.solve(torch.eye(len(W)).double() - W @ right.T, residuals)
+        return residuals + W @ torch.linalg.solve(torch.eye(W.shape[1]).double() - W.T @ right, right.T @ residuals)
 
 # %% ../../nbs/kernel/landmarks.ipynb #e369964e
 def local_solve(
@@ -129,9 +148,13 @@ class RowDistances:
         self.metric, self.n_bits = metric, n_bits if metric == "L1" else 0
         widest = sample[:, sample.shape[1] - n_bits :].sum(1).max() if n_bits else 0.0
         self.exact = sample.dtype if widest < 8 else torch.float64   # 8: a new row may have fewer missing values
+        self.reach = max(REACH, float(sample.abs().max()))
+        on_grid = metric == "squared L2" and bool((sample == (sample / GRID).round_() * GRID).all())
+        self.width = int(LONGEST_SQUARE / self.reach**2) if on_grid else 0   # columns whose products are exact
 
     def __call__(self, A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
         "The distance of each row of `A` (..., a, d) to each row of `B` (..., b, d)"
+        if self.width: return self._squares(A.double(), B.double()).to(A.dtype)
         if not self.n_bits: return distances(A, B, self.metric, exact=False)
         sizes = [A.shape[-1] - self.n_bits, self.n_bits]
         (A, bits), (B, other_bits) = A.split(sizes, -1), B.split(sizes, -1)
@@ -139,6 +162,14 @@ class RowDistances:
         apart = sign @ other_bits.to(self.exact).transpose(-1, -2)
         apart += bits.to(self.exact).sum(-1, keepdim=True)
         return distances(A, B, "L1").add_(apart)
+
+    def _squares(self, A, B):
+        "Squared Euclidean distances by products that are exact; pair by pair for rows that are too far out"
+        D = 0.0
+        for a, b in zip(A.split(self.width, -1), B.split(self.width, -1)):
+            D = D + (a.square().sum(-1)[..., :, None] + b.square().sum(-1)[..., None, :]).sub_(a @ b.mT, alpha=2)
+        far = (A.abs().amax(-1) > self.reach)[..., :, None] | (B.abs().amax(-1) > self.reach)[..., None, :]
+        return torch.where(far, distances(A, B, "squared L2", exact=False), D) if far.any() else D
 
 # %% ../../nbs/kernel/landmarks.ipynb #f5fe69f1
 ROOM = 2**24     # distances that are kept at a time

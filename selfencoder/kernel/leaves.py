@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['MOST_LEAVES', 'LEAF_BLOCK', 'N_TREES', 'RATE', 'FEWEST_GROWN_ROWS', 'MOST_OUTPUTS', 'TREE_ARRAYS', 'Trees',
-           'pair_counts', 'tree_inputs', 'column_signs', 'rounds_and_leaves', 'grow_trees', 'trees_of', 'check_trees']
+           'pair_counts', 'tree_inputs', 'column_signs', 'rounds_and_leaves', 'grow_trees', 'trees_of', 'LeafSolution',
+           'check_trees']
 
 # %% ../../nbs/kernel/leaves.ipynb #c6fc9df3
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 import torch
 
 from ..files import check_arrays, check_increasing, check_range, require
-from .landmarks import Sums
+from .landmarks import Coarse, Sums
 from .members import first_target
 
 # %% ../../nbs/kernel/leaves.ipynb #aa722298
@@ -37,9 +38,14 @@ class Trees:
     def n_trees(self) -> int: return len(self.starts)
 
     @property
+    def width(self) -> int:
+        "How many leaves the largest tree has"
+        return int(np.diff(self.starts, append=len(self.features)).max()) + 1
+
+    @property
     def size(self) -> int:
         "How many leaves there are at most"
-        return self.n_trees * MOST_LEAVES
+        return self.n_trees * self.width
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         "(n, trees): the number of the leaf that each row falls into"
@@ -55,22 +61,23 @@ class Trees:
 
     def indicators(self, leaf: np.ndarray, dtype=torch.float64) -> torch.Tensor:
         "(n, size): P, a one for the leaf in each tree"
-        places = torch.from_numpy(leaf.astype(np.int64) + MOST_LEAVES * np.arange(self.n_trees))
+        places = torch.from_numpy(leaf.astype(np.int64) + self.width * np.arange(self.n_trees))
         return torch.zeros(len(leaf), self.size, dtype=dtype).scatter_(1, places, 1.0)
 
     def sums(self, leaf: np.ndarray, Y: torch.Tensor, weights: torch.Tensor) -> Sums:
         "The sums over some rows: counts of leaves and of pairs of leaves, whole numbers if the weights are"
         v, Y = weights.double().numpy(), Y.double()
-        places, starts = leaf + MOST_LEAVES * np.arange(self.n_trees), np.arange(0, leaf.size + 1, self.n_trees)
+        places, starts = leaf + self.width * np.arange(self.n_trees), np.arange(0, leaf.size + 1, self.n_trees)
         P = sparse.csr_matrix((np.repeat(v, self.n_trees), places.ravel(), starts), shape=(len(leaf), self.size))
-        counts = pair_counts(leaf, None if (v == 1).all() else v), np.asarray(P.sum(axis=0)).ravel(), P.T @ Y.numpy()
+        pairs = pair_counts(leaf, self.width, None if (v == 1).all() else v)
+        counts = pairs, np.asarray(P.sum(axis=0)).ravel(), P.T @ Y.numpy()
         gram, of_leaves, products = map(torch.from_numpy, counts)
         return Sums(torch.tensor(v.sum()), of_leaves, gram, torch.from_numpy(v) @ Y, products)
 
 
-def pair_counts(leaf: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def pair_counts(leaf: np.ndarray, width: int, weights: np.ndarray | None = None) -> np.ndarray:
     "P'P (size, size): how many rows, or how much weight, each pair of leaves shares"
-    trees, width = leaf.shape[1], MOST_LEAVES
+    trees = leaf.shape[1]
     G = np.zeros((trees, width, trees, width))
     by_tree = np.ascontiguousarray(leaf.T, dtype=np.int64)
     for s in range(trees):
@@ -148,6 +155,27 @@ def trees_of(nodes: list, columns: np.ndarray, signs: np.ndarray) -> Trees:
         walk(0, 0)
     return Trees(columns, signs, np.array(features), np.array(thresholds), np.array(masks), np.array(starts))
 
+# %% ../../nbs/kernel/leaves.ipynb #486ad28e
+class LeafSolution(Coarse):
+    "The self-encoder on leaves, for every penalty"
+
+    def __init__(self, sums: Sums):
+        self.G, self.factors = self.centre(sums), {}
+
+    def factor(self, penalty: float) -> torch.Tensor:
+        "The lower Cholesky factor of G + penalty I"
+        if penalty not in self.factors:
+            self.factors[penalty] = torch.linalg.cholesky(self.G + penalty * torch.eye(len(self.G)).double())
+        return self.factors[penalty]
+
+    def turn(self, C): return C
+
+    def whiten(self, Q, penalty): return torch.linalg.solve_triangular(self.factor(penalty), Q.T, upper=False).T
+
+    def unwhiten(self, W, penalty): return torch.linalg.solve_triangular(self.factor(penalty).T, W.T, upper=True).T
+
+    def inverse(self, penalty): return torch.cholesky_inverse(self.factor(penalty))
+
 # %% ../../nbs/kernel/leaves.ipynb #082377bb
 TREE_ARRAYS = {"columns": "i inputs", "signs": "f inputs", "features": "i nodes", "thresholds": "f nodes",
                "masks": "i nodes", "starts": "i trees"}
@@ -162,5 +190,7 @@ def check_trees(arrays: dict, n_coordinates: int):
     check_range("trees.masks", arrays["masks"], 1, 2**MOST_LEAVES)   # the last leaf stays possible
     check_increasing("trees.starts", arrays["starts"], len(arrays["features"]))
     require(len(arrays["starts"]) and arrays["starts"][0] == 0, "trees.starts does not begin with 0")
+    sizes = np.diff(arrays["starts"], append=len(arrays["features"]))
+    require(sizes.max() < MOST_LEAVES, f"trees have more than {MOST_LEAVES} leaves")
     at_least = np.bitwise_and.reduceat(arrays["masks"], arrays["starts"])
     require((at_least > 0).all(), "trees.masks leaves no leaf possible")

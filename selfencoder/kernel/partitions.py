@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from .landmark_geometry import (LandmarkGeometry, LandmarkPass, category_bits, landmark_part, landmark_weights,
+from .landmark_geometry import (LandmarkGeometry, LandmarkPass, category_bits, landmark_kernel, landmark_part,
                                                   precision_for, roles, tree_rows, validate, without_targets)
 from .leaves import grow_trees
 
@@ -128,17 +128,18 @@ def process_partition(partition, columns, coordinates, part, points, Y, n_bits, 
     return Z, passed.cell, passed.leaf, passed.sums
 
 
-def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks, kernel, bandwidth, alpha, relevance,
+def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks, kernels, bandwidth, alpha, relevance,
                    seed, verbose, groups=None) -> tuple:
     "The geometry of landmarks of a table in partitions, and all that a fit in memory gives; fits the coordinates too"
     order, sample, positions = roles(len(table), n_landmarks, seed, len(table.columns))
     sampled, dtype = table.rows(sample), precision_for(len(table))
     Z = coordinates.fit_transform_table(sampled, np.ones(len(sampled)))
     points = Z[np.searchsorted(sample, positions)].astype(dtype)
-    column_weights = None
-    if target is not None and relevance == "auto":
-        labels = target.select(positions)
-        column_weights = landmark_weights(coordinates, points, np.ones(len(points)), labels, kernel, seed)
+    kernel, column_weights = kernels[0], None
+    if target is not None:
+        labels, ones = target.select(positions), np.ones(len(points))
+        kernel, column_weights = landmark_kernel(coordinates, points, ones, labels, kernels, seed,
+                                                 weigh=relevance == "auto")
     part = landmark_part(coordinates, points, kernel, bandwidth, column_weights)
     Y = np.zeros((len(table), 0)) if target is None else target.Y.cpu().numpy()
     n_bits, trees = category_bits(coordinates, part), None
