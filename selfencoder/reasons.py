@@ -8,7 +8,7 @@ __all__ = ['SHADES', 'distance_shares', 'column_shares', 'as_text', 'NeighborTab
 
 # %% ../nbs/reasons.ipynb #92a36333
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
@@ -67,6 +67,16 @@ def exponent_shares(coordinates, part, Z: np.ndarray, rows: np.ndarray) -> np.nd
     return squares / np.where(length > 0, length, 1.0) / part.width
 
 
+def leaf_shares(fitted: FittedModel, Z: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    "What each column takes from the similarity of the rows of `Z` and training rows, through leaves of trees"
+    geometry, coordinates = fitted.geometry, fitted.coordinates
+    if not getattr(geometry, "leaf_weight", 0.0): return np.zeros((len(Z), coordinates.n_features_in_))
+    trees = geometry.trees
+    shares = trees.column_shares(trees(Z.astype(geometry.Z.dtype)), geometry.leaf[rows],
+                                 coordinates.sources_[trees.columns], coordinates.n_features_in_)
+    return geometry.leaf_weight * shares
+
+
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2   # on the interval from 0 to 1
 
@@ -89,13 +99,13 @@ def distance_shares(
     rows = geometry.Z[place[neighbors].ravel()]
     # (parts, pairs, columns)
     E = np.stack([exponent_shares(fitted.coordinates, part, Z, rows) for part in geometry.parts])
-    mix, total = geometry.mix[:, None], E.sum(2)
-    def half_square(t): return np.maximum((mix * -np.expm1(-t * total)).sum(0), 1e-300)   # d(t)^2 / 2
+    mix, total, parted = geometry.mix[:, None], E.sum(2), leaf_shares(fitted, Z, place[neighbors].ravel())
+    def half_square(t): return (mix * -np.expm1(-t * total)).sum(0) + t * parted.sum(1)   # d(t)^2 / 2
     shares = 0
     for s, weight in zip(_NODES, _WEIGHTS):   # t = s^2, dt = 2 s ds
-        slope = weight * 2 * s / np.sqrt(2 * half_square(s * s))
-        shares = shares + slope[:, None] * ((mix * np.exp(-s * s * total))[:, :, None] * E).sum(0)
-    found, d = shares.sum(1, keepdims=True), np.sqrt(2 * (mix * -np.expm1(-total)).sum(0))[:, None]
+        slope = weight * 2 * s / np.sqrt(2 * np.maximum(half_square(s * s), 1e-300))
+        shares = shares + slope[:, None] * (((mix * np.exp(-s * s * total))[:, :, None] * E).sum(0) + parted)
+    found, d = shares.sum(1, keepdims=True), np.sqrt(2 * half_square(1.0))[:, None]
     return (shares * (d / np.where(found > 0, found, 1.0))).reshape(*neighbors.shape, -1)
 
 
@@ -327,6 +337,9 @@ def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, n
     "Positions of queries and of training rows whose similarity is at least `threshold`, and the similarities"
     fitted, most = fitted_model(model), MOST_PAIRS
     if isinstance(fitted.geometry, KernelGeometry): most = len(fitted.rows)
+    else:   # rows that trees cannot tell apart are no copies: by the kernel alone
+        model = copy(model)
+        model._model = replace(fitted, geometry=fitted.geometry.by_kernel())
     distance, index = model.kneighbors(X, min(most, len(fitted.rows) - (X is None)))
     query, place = np.nonzero(distance <= np.sqrt(max(2 - 2 * threshold, 0.0)) + 1e-12)
     return query, index[query, place], 1 - distance[query, place] ** 2 / 2

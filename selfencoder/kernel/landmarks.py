@@ -16,7 +16,7 @@ import torch.nn.functional as F
 
 from ..arithmetic import EVEN, GRID, map_rows
 from .coordinates import REACH
-from .solution import LONGEST_SQUARE, distances, eigen
+from .solution import distances, eigen
 from ..search import top_columns
 
 # %% ../../nbs/kernel/landmarks.ipynb #844bb9e7
@@ -150,7 +150,7 @@ class RowDistances:
         self.exact = sample.dtype if widest < 8 else torch.float64   # 8: a new row may have fewer missing values
         self.reach = max(REACH, float(sample.abs().max()))
         on_grid = metric == "squared L2" and bool((sample == (sample / GRID).round_() * GRID).all())
-        self.width = int(LONGEST_SQUARE / self.reach**2) if on_grid else 0   # columns whose products are exact
+        self.width = int(2**13 / self.reach**2) if on_grid else 0   # columns over which products are exact
 
     def __call__(self, A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
         "The distance of each row of `A` (..., a, d) to each row of `B` (..., b, d)"
@@ -165,9 +165,9 @@ class RowDistances:
 
     def _squares(self, A, B):
         "Squared Euclidean distances by products that are exact; pair by pair for rows that are too far out"
-        D = 0.0
-        for a, b in zip(A.split(self.width, -1), B.split(self.width, -1)):
-            D = D + (a.square().sum(-1)[..., :, None] + b.square().sum(-1)[..., None, :]).sub_(a @ b.mT, alpha=2)
+        D = sum(a @ b.mT for a, b in zip(A.split(self.width, -1), B.split(self.width, -1))).mul_(-2)
+        D += A.square().sum(-1)[..., :, None]
+        D += B.square().sum(-1)[..., None, :]
         far = (A.abs().amax(-1) > self.reach)[..., :, None] | (B.abs().amax(-1) > self.reach)[..., None, :]
         return torch.where(far, distances(A, B, "squared L2", exact=False), D) if far.any() else D
 

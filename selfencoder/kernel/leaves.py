@@ -75,6 +75,30 @@ class Trees:
         return Sums(torch.tensor(v.sum()), of_leaves, gram, torch.from_numpy(v) @ Y, products)
 
 
+    def same(self, leaf: np.ndarray, other: np.ndarray) -> np.ndarray:
+        "The share of trees in which rows fall into the same leaf, from their leaves (..., trees)"
+        return (leaf == other).mean(axis=-1)
+
+    def parting_columns(self) -> np.ndarray:
+        "(trees, width, width): for two leaves of a tree, which of `columns` the node tests at which their paths part"
+        ends, leaves = np.append(self.starts[1:], len(self.features)), np.arange(self.width)
+        result = np.zeros((self.n_trees, self.width, self.width), dtype=int)
+        for t, (start, end) in enumerate(zip(self.starts, ends)):
+            left = (~self.masks[start:end, None] >> leaves & 1).astype(bool)   # (nodes, width): leaves on the left
+            apart = left[:, :, None] & ~left[:, None, :]   # of two leaves the first is on the left, the other is not;
+            node = np.where(apart, left.sum(1)[:, None, None], 0).argmax(0)   # of these nodes the highest
+            lower = leaves[:, None] < leaves
+            result[t] = np.where(lower, self.features[start:end][node], self.features[start:end][node.T])
+        return result
+
+    def column_shares(self, leaf: np.ndarray, other: np.ndarray, sources: np.ndarray, n_columns: int) -> np.ndarray:
+        "(pairs, n_columns): the share of trees in which two rows part at a test of each column; `sources` of `columns`"
+        which = sources[self.parting_columns()[np.arange(self.n_trees), leaf, other]]
+        pair, tree = np.nonzero(leaf != other)
+        counts = np.bincount(pair * n_columns + which[pair, tree], minlength=len(leaf) * n_columns)
+        return counts.reshape(len(leaf), n_columns) / self.n_trees
+
+
 def pair_counts(leaf: np.ndarray, width: int, weights: np.ndarray | None = None) -> np.ndarray:
     "P'P (size, size): how many rows, or how much weight, each pair of leaves shares"
     trees = leaf.shape[1]
@@ -132,9 +156,10 @@ def grow_trees(
     kind = HistGradientBoostingClassifier if target.codes else HistGradientBoostingRegressor
     options = {"max_iter": rounds, "max_leaf_nodes": leaves, "learning_rate": RATE, "early_stopping": False}
     scaled, nodes = (Y - Y.mean(0)) / np.maximum(Y.std(0), 1e-300), []
+    given = None if (weights == 1).all() else weights   # percentiles with weights take long
     for labels in [code.cpu().numpy() for code in target.codes] or scaled.T:
         if (labels == labels[0]).all(): continue   # one class, or a constant: there is nothing to split
-        model = kind(random_state=seed, **options).fit(C * signs, labels, sample_weight=weights)
+        model = kind(random_state=seed, **options).fit(C * signs, labels, sample_weight=given)
         nodes += [tree.nodes for of_round in model._predictors for tree in of_round if len(tree.nodes) > 1]
     return trees_of(nodes, columns, signs) if nodes else None
 
