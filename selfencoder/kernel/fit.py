@@ -209,14 +209,13 @@ def fit_labelled(settings, coordinates, Z, weights, target, groups, members: lis
 
 # %% ../../nbs/kernel/fit.ipynb #104dbbfe
 MANY_ROWS = 3000   # from here on "auto" takes landmarks
-LANDMARKS = 1000   # that many, of wide tables twice as many
+LANDMARKS = 1000   # that many
 
 
-def landmark_count(n_landmarks, n_rows: int, n_columns: int = 1) -> int | None:
-    "How many landmarks a fit to so many rows and columns takes; None: it is exact"
+def landmark_count(n_landmarks, n_rows: int) -> int | None:
+    "How many landmarks a fit to `n_rows` takes; None: it is exact"
     if n_landmarks is None or (n_landmarks == "auto" and n_rows < MANY_ROWS): return None
-    wanted = LANDMARKS * (2 if n_columns >= WIDE else 1) if n_landmarks == "auto" else n_landmarks
-    return min(wanted, n_rows)
+    return min(LANDMARKS if n_landmarks == "auto" else n_landmarks, n_rows)
 
 
 def transform_blocks(coordinates, table, dtype) -> np.ndarray:
@@ -380,8 +379,7 @@ def fit_model(settings: FitSettings, table, weights, y=None, classes=None, group
     if classes is not None: target = class_target(y[rows], classes, device)
     elif y is not None: target = Target.of_numbers(y.reshape(len(y), -1)[rows], device)
     relative, codes = relative_weights(weights[rows]), None if groups is None else groups[rows]
-    n_columns = len(table.columns) if isinstance(table, Partitions) else table.shape[1]
-    n_landmarks = landmark_count(settings.n_landmarks, len(rows), n_columns)
+    n_landmarks = landmark_count(settings.n_landmarks, len(rows))
     if n_landmarks is None:
         if isinstance(table, Partitions): table = kept = table.whole()
         learned = fit_exact(settings, kept, relative, target, codes)

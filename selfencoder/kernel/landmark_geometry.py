@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['BLOCK', 'KEPT_SIMILARITIES', 'UNLABELLED_SCHEME', 'LEAST_KERNEL', 'SMALL', 'SINGLE_PENALTY', 'QUERY_BATCH',
            'LEFT_OUT', 'SEARCHED', 'VALIDATION_ROWS', 'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'LEAF_PENALTIES',
-           'SMOOTH_GRID', 'SCANNED_ROWS', 'RECALL', 'RECALL_ROWS', 'CANDIDATES', 'COORDINATE_ROWS', 'COORDINATE_VALUES',
-           'WEIGHT_POWERS', 'LEAST_WEIGHT', 'LandmarkPass', 'Scheme', 'leave_out_rows', 'leave_out_groups',
-           'LandmarkGeometry', 'without_targets', 'Grid', 'grid_of', 'validation_rows', 'coarse_schemes',
-           'local_schemes', 'choose', 'choose_probes', 'choose_candidates', 'sampled_rows', 'roles', 'precision_for',
-           'column_evidence', 'loss_elsewhere', 'landmark_kernel', 'weighable', 'landmark_part', 'category_bits',
-           'tree_rows', 'FitPlan', 'fit_landmarks', 'validate', 'LandmarkSchema']
+           'SMOOTH_GRID', 'SCANNED_ROWS', 'PRODUCT_ROWS', 'RECALL', 'RECALL_ROWS', 'CANDIDATES', 'COORDINATE_ROWS',
+           'COORDINATE_VALUES', 'WEIGHT_POWERS', 'LEAST_WEIGHT', 'LandmarkPass', 'Scheme', 'leave_out_rows',
+           'leave_out_groups', 'LandmarkGeometry', 'without_targets', 'Grid', 'grid_of', 'validation_rows',
+           'coarse_schemes', 'local_schemes', 'choose', 'choose_probes', 'choose_candidates', 'sampled_rows', 'roles',
+           'precision_for', 'column_evidence', 'loss_elsewhere', 'landmark_kernel', 'weighable', 'landmark_part',
+           'category_bits', 'tree_rows', 'FitPlan', 'fit_landmarks', 'validate', 'LandmarkSchema']
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #7d77b272
 from contextlib import contextmanager
@@ -762,6 +762,7 @@ def choose(geometry: LandmarkGeometry, sums: list, target, rows, hidden, alpha="
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #65349c38
 SCANNED_ROWS = 20_000   # up to so many rows a search is a scan
+PRODUCT_ROWS = 200_000  # up to so many rows a search by Euclidean distances compares with all of them by a product
 RECALL = 0.97           # the share of the nearest rows that a search must find
 RECALL_ROWS = 64        # measured on so many rows
 
@@ -774,7 +775,8 @@ def choose_probes(geometry: LandmarkGeometry, rows: np.ndarray, recall: float = 
     def found_by(n_probes):
         found = geometry.replace(n_probes=n_probes).nearest(Z, k, with_distance=False)[1]
         return float(np.mean([np.isin(a, b).mean() for a, b in zip(exact, found)]))
-    n_probes = 8
+    by_product = geometry.apart.width and len(geometry.Z) <= PRODUCT_ROWS
+    n_probes = len(geometry.points) if by_product else 8
     while n_probes < len(geometry.points) // 4:   # more would be slower than a scan
         share = found_by(n_probes)
         if share >= recall: return geometry.replace(n_probes=n_probes, recall=share)

@@ -210,7 +210,7 @@ class Cells:
         if n_probes is None: return self._in_parts(self._scan_all, k, every, groups, queries, own_group)
         distance, index = np.full((len(queries), k), np.inf), np.zeros((len(queries), k), dtype=np.int64)
         if n_probes == 0:
-            width = max(every, CANDIDATES * k * self.rows.shape[1])
+            width = max(every, self._candidates(k) * self.rows.shape[1])
             distance, index = self._in_parts(self._scan_candidates, k, width, groups, queries, own_group)
         else:
             cells = top_columns(-to_cells, min(n_probes, len(self.starts) - 1))
@@ -236,6 +236,10 @@ class Cells:
         column = top_columns(-board, k)
         return _sorted(np.take_along_axis(board, column, 1), self.order[column])
 
+    def _candidates(self, k):
+        "How many candidates a product gives: few more than neighbours if the distances are Euclidean themselves"
+        return k + 16 if self.apart.width else CANDIDATES * k
+
     @cached_property
     def _half_squares(self):
         return torch.linalg.vector_norm(self.padded, dim=1).square_() / 2
@@ -245,7 +249,7 @@ class Cells:
         def products(A): return torch.addmm(self._half_squares, A, self.padded.T, alpha=-1)
         board = map_rows(products, queries)[:, : len(self.rows)].numpy()
         if groups is not None: board[own_group[:, None] == groups] = np.inf
-        column = top_columns(-board, min(CANDIDATES * k, len(self.rows)))
+        column = top_columns(-board, min(self._candidates(k), len(self.rows)))
         D = self.apart(queries[:, None], self.rows[torch.from_numpy(column)])[:, 0].numpy()
         D[np.isinf(np.take_along_axis(board, column, 1))] = np.inf
         near = top_columns(-D, k)
