@@ -189,7 +189,8 @@ n_neighbors : int, default=5
     How many neighbours `kneighbors` finds unless told otherwise. Predictions are votes of all rows.
 kernel : {"auto", "laplace", "exponential", "gaussian"} or list of them, default="auto"
     How distances become similarities. "auto": without a target Laplace; with one all three, weighted by leave-one-out.
-    (`invariance="affine"` has no Laplace kernel: "exponential" without a target, and two with one.)
+    (`invariance="affine"` has no Laplace kernel: "exponential" without a target, and two with one.) With landmarks one
+    of them: Laplace; from 100 columns on and with a target, the better one of Laplace and Gaussian; of a list, the best.
 bandwidth : "auto" or float, default="auto"
     Width of the kernel, in multiples of the median distance between two training rows. "auto": without a target 0.5;
     with one 1 and 16 for Laplace, 8 for exponential, 4 for Gaussian.
@@ -201,8 +202,8 @@ invariance : {"scale", "monotone", "affine"}, default="scale"
     each column of numbers; or any invertible affine map of all columns together.
 relevance : "auto" or None, default="auto"
     "auto": kernels on weighted columns join the average (from 50 rows on, and not under "affine"); the weights are
-    learned from the target, on halves of the rows, each validated on the other. None: every column counts the same, as
-    it does without a target.
+    learned from the target, on halves of the rows, each validated on the other. With landmarks, leaves of trees that
+    are grown for the target join as well. None: every column counts the same, as it does without a target.
 n_landmarks : "auto", int or None, default="auto"
     None: exact, at a cost that grows with the cube of the number of rows. An int: a coarse solution on so many rows,
     and a local one on the nearest rows for what it leaves over, with one kernel, at a cost that grows with the number
@@ -459,8 +460,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            sqrt(2 - 2k) with k the averaged similarity, increasing along each row, from 0 to sqrt(2); only if
-            `return_distance`.
+            sqrt(2 - 2k) with k the averaged similarity (with leaves, if they have a share), increasing along each row,
+            from 0 to sqrt(2); only if `return_distance`.
         indices : ndarray of shape (n_queries, n_neighbors)
             Positions in the training table.
         """
