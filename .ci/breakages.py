@@ -57,6 +57,8 @@ BREAKAGES = {
     "broken link": ("test_links", "leads nowhere", lambda t: page(t, "[gone](gone.ipynb)")),
     "image without description": ("test_links", "has no alt text", lambda t: page(t, "![](index_files/x.png)")),
     "page too wide for a phone": ("test_pages", "px too wide", lambda t: page(t, "<div style='width: 50rem'>wide</div>")),
+    "page of the path without its section": ("test_path", "is not named after its section",
+                                             lambda t: edit(t / "nbs/network/sampling.ipynb", "# Section 6: s", "# S")),
     "slow import": ("import_is_light", "torch is loaded",
                     lambda t: edit(t / "selfencoder/__init__.py", "__version__", "import torch\n__version__")),
     "data missing from the wheel": ("wheel", "glass.csv.gz",

@@ -106,13 +106,23 @@ def test_copy_and_anchors(site, visit):
 
 
 def test_path(site, visit):
-    "A reader of the paper goes from its model to the verdict by the link to the next page"
-    path = dict(docs.sidebar(ROOT / "nbs"))["The paper, step by step"]
-    page = visit(site / path[0].replace(".ipynb", ".html"))
-    for name in path[1:]:
+    "A reader of the paper goes from its model to the verdict: each page begins with the paper and ends with the next"
+    path = [name.replace(".ipynb", ".html") for name in dict(docs.sidebar(ROOT / "nbs"))["The paper, step by step"]]
+    page, sections = visit(site / path[0]), []
+    assert page.locator("main figure img, main figure svg").count(), "the first page has a diagram of the network"
+    for name, following in zip(path, [*path[1:], None]):
+        title = page.inner_text("h1")
+        assert title.startswith("Section "), f"{name} is not named after its section: {title}"
+        sections.append(int(title.split()[1].rstrip(":")))
+        first = page.locator("main p").all_inner_texts()[:4]   # after what the page promises and its links
+        assert any(text.startswith("The paper") for text in first), f"{name} does not begin with the paper: {first}"
+        if following is None: break
+        page.locator("main p", has_text="Next: ").last.get_by_role("link").first.click()
+        page.wait_for_url(f"**/{following}")
+        page.go_back()
         page.locator("#beside [rel=next]").click()
-        page.wait_for_url(f"**/{name.replace('.ipynb', '.html')}")
-    assert len(path) >= 9, path
+        page.wait_for_url(f"**/{following}")
+    assert len(path) >= 9 and sections == sorted(sections), sections
 
 
 def test_theme(site, visit):

@@ -354,7 +354,7 @@ class _Watch:
 
 # %% ../../nbs/network/solvers.ipynb #7f61cbc0
 def _adam(stack, rates, decay, max_iter, tol, patience, batch_size, random_state, verbose, look_every=LOSS_EVERY,
-          callback=None):
+          callback=None, callback_every=None):
     "Train all the models of the stack; the watch with their histories and best weights"
     watch, step, rows = _Watch(stack, tol, patience), 0, stack.x.shape[1]
     generator, full = torch.Generator().manual_seed(random_state), batch_size is None or batch_size >= rows
@@ -363,9 +363,9 @@ def _adam(stack, rates, decay, max_iter, tol, patience, batch_size, random_state
     for epoch in tqdm(range(max_iter + 1), desc="adam", disable=not verbose, leave=False):
         look = epoch % look_every == 0 or epoch == max_iter
         losses = loss_and_gradient(stack, with_loss=look) if full or look else None
+        if callback is not None and (epoch % (callback_every or look_every) == 0 or epoch == max_iter):
+            callback(epoch, {i: stack.theta[position] for position, i in enumerate(watch.alive)})
         if look:
-            if callback is not None:
-                callback(epoch, {i: stack.theta[position] for position, i in enumerate(watch.alive)})
             go_on = watch.look(epoch, losses)
             if not go_on or epoch == max_iter: break
             if len(go_on) < len(stack.n):
@@ -407,7 +407,8 @@ def adam_many(
     random_state: int = 0,  # seed for the order of the rows in mini-batches
     verbose: int = 0,  # 1 for a progress bar
     look_every: int = LOSS_EVERY,  # epochs between two evaluations of the loss
-    callback=None,  # called as callback(epoch) at each look: the networks that still train hold their present weights
+    callback=None,  # called as callback(epoch): the networks that still train hold their present weights
+    callback_every: int | None = None,  # epochs between two calls of it; None: as `look_every`
 ) -> list:  # of History
     "Train many self-encoders of one architecture in one batched computation"
     _check_at_least(1, max_iter=max_iter, n_iter_no_change=n_iter_no_change, batch_size=batch_size or 1)
@@ -424,7 +425,7 @@ def adam_many(
             callback(epoch)
 
         watch = _adam(stack, learning_rates, learning_rate_decay, max_iter, tol, n_iter_no_change, batch_size,
-                      random_state, verbose, look_every, callback and show)
+                      random_state, verbose, look_every, callback and show, callback_every)
         for theta, network in zip(watch.best, networks): stack.store(theta, network)
     if not all(history.converged for history in watch.histories): _warn("adam", max_iter)
     return watch.histories
