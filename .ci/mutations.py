@@ -297,34 +297,39 @@ class Runner:
     def __init__(self):
         self.passes, self.lock = {}, threading.Lock()
 
-    def run(self, tree: Path, name: str) -> bool:
-        "Whether a notebook runs to its end in time"
+    def run(self, tree: Path, name: str) -> str:
+        "How a notebook ends: `passed`, `failed` or `too long`"
         process = PROCESSES.Process(target=run_notebook, args=(tree, name))
         process.start()
         process.join(SECONDS)
+        in_time = process.exitcode is not None
         try: os.killpg(process.pid, signal.SIGKILL)   # also what it has left behind
         except ProcessLookupError: pass
         process.join()
-        return process.exitcode == 0
+        return "too long" if not in_time else "failed" if process.exitcode else "passed"
 
     def sound(self, name: str) -> bool:
         "Whether a notebook passes without any change; tried once"
         with self.lock:
             if name not in self.passes:
-                with copied_tree() as tree: self.passes[name] = self.run(tree, name)
+                with copied_tree() as tree: self.passes[name] = self.run(tree, name) == "passed"
             return self.passes[name]
 
     def verdict(self, mutant: Mutant) -> dict:
-        start = time.time()
+        start, killed_by, end = time.time(), None, "passed"
         with copied_tree() as tree:
             apply(mutant, tree)
-            killed_by = next((name for name in notebooks_of(mutant.module)
-                              if not self.run(tree, name) and self.sound(name)), None)
+            for name in notebooks_of(mutant.module):
+                end = self.run(tree, name)
+                if end == "passed": self.passes[name] = True   # with a change, so without it as well
+                elif self.sound(name):
+                    killed_by = name
+                    break
         equivalent = next((why for *key, why in EQUIVALENT if key == mutant.key), None)
         outcome = "killed" if killed_by else "excused" if equivalent else "survived"
-        print(f"{outcome:8} {time.time() - start:4.0f} s  {mutant}  [{killed_by or equivalent}]", flush=True)
+        print(f"{outcome:8} {time.time() - start:4.0f} s  {mutant}  [{killed_by or equivalent}; {end}]", flush=True)
         return {"mutant": mutant.key, "operator": mutant.operator, "line": mutant.line, "outcome": outcome,
-                "killed_by": killed_by, "why": equivalent}
+                "killed_by": killed_by, "end": end, "why": equivalent}
 
 
 def score(outcomes: list) -> dict:
