@@ -26,16 +26,19 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 
+import psutil
 from tools import LIBRARY, ROOT, copied_tree
 
 # (module, function, what was there, what was put there): why no test can tell the difference
 EQUIVALENT = json.loads((Path(__file__).parent / "mutations_equivalent.json").read_text(encoding="utf-8"))
-SECONDS = 400     # for one notebook: what takes longer has been changed into something that hangs
+SECONDS = 400     # processor time of one notebook: what takes longer has been changed into something that never ends
+STALLED = 60      # seconds without any: it waits for something that never comes
 NOTEBOOKS = 5     # that are run for a mutant, the closest first
 NOT_CHANGED = ("displays", "paper/benchmarks", "paper/first_look")   # pictures and measurements: eyes judge them
 
@@ -286,45 +289,73 @@ def run_notebook(tree: Path, name: str):
     "Run a notebook of `tree`; for a process of its own"
     os.setsid()   # so that what it starts can be ended with it
     os.chdir(tree)
-    for channel in (1, 2): os.dup2(os.open(os.devnull, os.O_WRONLY), channel)
-    sys.argv = ["notebook.py", "run", f"nbs/{name}.ipynb"]
-    runpy.run_path(str(tree / ".ci/notebook.py"), run_name="__main__")
+    for channel in (1, 2): os.dup2(os.open(tree.parent / "printed", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), channel)
+    sys.argv, code = ["notebook.py", "run", f"nbs/{name}.ipynb"], 1
+    try:
+        runpy.run_path(str(tree / ".ci/notebook.py"), run_name="__main__")
+        code = 0
+    except BaseException as error:   # also SystemExit
+        print(error, file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(code)   # at once: it would wait for idle processes of joblib, for minutes
+
+
+def processor_time(pid: int) -> float:
+    "Seconds that a process and its children have used; not those of the wall, as others may work on the machine"
+    total = 0.0
+    with suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(pid)
+        for process in [parent, *parent.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess): total += sum(process.cpu_times())   # also of children that have ended
+    return total
 
 
 class Runner:
     "Runs notebooks in copies of the tree; knows which of them pass as they are"
 
-    def __init__(self):
-        self.passes, self.lock = {}, threading.Lock()
+    def __init__(self, passing=()):
+        self.passes, self.lock = dict.fromkeys(passing, True), threading.Lock()
 
-    def run(self, tree: Path, name: str) -> bool:
-        "Whether a notebook runs to its end in time"
+    def run(self, tree: Path, name: str) -> str:
+        "How a notebook ends: `passed`, `too long`, or its error"
         process = PROCESSES.Process(target=run_notebook, args=(tree, name))
         process.start()
-        process.join(SECONDS)
+        used, since = 0.0, time.time()
+        while process.exitcode is None and used < SECONDS and time.time() - since < STALLED:
+            process.join(1)
+            now = processor_time(process.pid)
+            if abs(now - used) > 0.5: used, since = now, time.time()   # less if a child has ended
+        in_time = process.exitcode is not None
         try: os.killpg(process.pid, signal.SIGKILL)   # also what it has left behind
         except ProcessLookupError: pass
         process.join()
-        return process.exitcode == 0
+        if not in_time: return f"too long ({used:.0f} s)"
+        if not process.exitcode: return "passed"
+        printed = (tree.parent / "printed").read_text(encoding="utf-8", errors="replace").split("\n")
+        return next((line.strip()[:200] for line in reversed(printed) if line.strip()), "failed")
 
     def sound(self, name: str) -> bool:
         "Whether a notebook passes without any change; tried once"
         with self.lock:
             if name not in self.passes:
-                with copied_tree() as tree: self.passes[name] = self.run(tree, name)
+                with copied_tree() as tree: self.passes[name] = self.run(tree, name) == "passed"
             return self.passes[name]
 
     def verdict(self, mutant: Mutant) -> dict:
-        start = time.time()
+        start, killed_by, end = time.time(), None, "passed"
         with copied_tree() as tree:
             apply(mutant, tree)
-            killed_by = next((name for name in notebooks_of(mutant.module)
-                              if not self.run(tree, name) and self.sound(name)), None)
+            for name in notebooks_of(mutant.module):
+                end = self.run(tree, name)
+                if end == "passed": self.passes[name] = True   # with a change, so without it as well
+                elif self.sound(name):
+                    killed_by = name
+                    break
         equivalent = next((why for *key, why in EQUIVALENT if key == mutant.key), None)
         outcome = "killed" if killed_by else "excused" if equivalent else "survived"
-        print(f"{outcome:8} {time.time() - start:4.0f} s  {mutant}  [{killed_by or equivalent}]", flush=True)
+        print(f"{outcome:8} {time.time() - start:4.0f} s  {mutant}  [{killed_by or equivalent}; {end}]", flush=True)
         return {"mutant": mutant.key, "operator": mutant.operator, "line": mutant.line, "outcome": outcome,
-                "killed_by": killed_by, "why": equivalent}
+                "killed_by": killed_by, "end": end, "why": equivalent}
 
 
 def score(outcomes: list) -> dict:
@@ -348,6 +379,7 @@ def arguments():
     parser.add_argument("--operators", nargs="*", help="such as guard or all-rows")
     parser.add_argument("--list", action="store_true", help="only show what would be tried")
     parser.add_argument("--out", type=Path, help="keep the verdicts, seed and commit in this file, and go on from it")
+    parser.add_argument("--passing", action="store_true", help="`make test` has shown that notebooks pass: do not try them again")
     parser.add_argument("--again", action="store_true", help="try those that survived in --out again")
     return parser.parse_args()
 
@@ -372,7 +404,7 @@ def main():
         sys.exit(f"{args.out} is about other mutants: name another file.")
     alive = [i for i, v in enumerate(verdicts) if v.get("again", v)["outcome"] == "survived"]
     places = alive if args.again else range(len(verdicts), len(sample))
-    runner = Runner()
+    runner = Runner(imports_of_notebooks() if args.passing else ())
     with ThreadPoolExecutor(args.jobs) as pool:
         for place, verdict in zip(places, pool.map(runner.verdict, [sample[i] for i in places])):
             if args.again: verdicts[place]["again"] = {"commit": commit, **verdict}

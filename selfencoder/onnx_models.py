@@ -84,6 +84,8 @@ def _texts(column, values, name):
     "The values of a column of text as inputs: the text of a level if the model takes the value for one"
     texts, missing = _level_texts(column), pd.isna(values)
     places = Levels(column.levels, name).codes(values, check=column.kind == "category")
+    if any(str(value) == MISSING for value, gone in zip(values, missing) if not gone):
+        raise ValueError(f"column {name!r} holds the text {MISSING!r}, which means a missing value in ONNX: rename it.")
     found = [MISSING if gone else texts[place] if place >= 0 else str(value)
              for value, gone, place in zip(values, missing, places)]
     return np.array(found, dtype=object)

@@ -119,10 +119,8 @@ def _column_names(header, path):
     if twice:
         raise ValueError(f"{str(path)!r} has more than one column {twice[0]!r}: its first line must hold the names of "
                          "the columns, all of them different")
-    for name, given in zip(names, header):
-        if not given.strip():
-            _note(f"{name} of {str(path)!r} has no name and is called {name!r}: if it only numbers the rows, leave it "
-                  f"out with --ignore {name!r}")
+    _notes([f"{name} of {str(path)!r} has no name and is called {name!r}: if it only numbers the rows, leave it out with "
+            f"--ignore {name!r}" for name, given in zip(names, header) if not given.strip()])
     data = [name for name in names if "." in name and not np.isnan(numbers_in([name])).any()]
     if data:
         _note(f"the first line of {str(path)!r} holds numbers such as {data[0]}: if it does not hold the column names, "
@@ -132,6 +130,14 @@ def _column_names(header, path):
 
 def _note(text):
     warnings.warn(text, stacklevel=3)
+
+
+MOST_NOTES = 5   # of one kind: a table may have thousands of columns
+
+
+def _notes(texts):
+    for text in texts[:MOST_NOTES]: _note(text)
+    if len(texts) > MOST_NOTES: _note(f"the same holds for {len(texts) - MOST_NOTES:,} more columns")
 
 
 def text_table(text: str, path, delimiter: str | None = None) -> pd.DataFrame:
@@ -232,24 +238,25 @@ def _with_missing(values, known):
 
 def _training_columns(table, decimal, path):
     "The table with the values of `typed_values`"
-    columns = {}
+    columns, notes = {}, []
     for name, column in table.items():
         known, texts = column.notna().to_numpy(), _texts(column)
         if not known.any():
             columns[name] = pd.Series(np.full(len(table), np.nan))
             continue
         values = typed_values(texts, decimal)
-        if values is texts: _warn_of_few_texts(column[known], numbers_in(texts, decimal), path)
+        if values is texts: notes += _few_texts(column[known], numbers_in(texts, decimal), path)
         columns[name] = _with_missing(values, known)
+    _notes(notes)
     return pd.DataFrame(columns)
 
 
-def _warn_of_few_texts(column, numbers, path):
-    "Warn if nearly all cells of a text column are numbers"
-    if np.isnan(numbers).mean() > 0.1: return
+def _few_texts(column, numbers, path):
+    "A note if nearly all cells of a text column are numbers"
+    if np.isnan(numbers).mean() > 0.1: return []
     line = column.index[np.isnan(numbers)][0]
-    _note(f"column {column.name!r} of {str(path)!r} holds numbers, but {column[line]!r} in line {line}, so it is read "
-          "as text: leave such cells empty if the number is not known")
+    return [f"column {column.name!r} of {str(path)!r} holds numbers, but {column[line]!r} in line {line}, so it is read as "
+            "text: leave such cells empty if the number is not known"]
 
 # %% ../nbs/table_files.ipynb #b4aac33d
 def _like_training(table, holds_numbers, decimal, path):
@@ -298,10 +305,23 @@ class _Refused(ValueError):
     "One clear sentence about a file, not an error of Arrow"
 
 
-def _parquet(file, path):
+def _parquet(source, path):
     "The table of a Parquet file, unless its cells need too much memory"
-    if 8 * file.metadata.num_rows * file.metadata.num_columns > LARGEST_UNPACKED: raise _Refused(_too_large(path))
-    return file.read()
+    from pyarrow import compute, parquet, types
+    file = parquet.ParquetFile(source)
+    stored = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+    if max(stored, 8 * file.metadata.num_rows * file.metadata.num_columns) > LARGEST_UNPACKED:
+        raise _Refused(_too_large(path))
+    schema = file.schema_arrow
+    texts = [i for i, type in enumerate(schema.types) if types.is_string(type) or types.is_large_string(type)]
+    found = parquet.ParquetFile(source, read_dictionary=[schema.names[i] for i in texts]).read()
+    for i in texts:
+        for part in found.column(i).chunks:
+            length = compute.sum(compute.take(compute.binary_length(part.dictionary), part.indices)).as_py()
+            stored += length or 0   # None: all of them are missing
+        if stored > LARGEST_UNPACKED: raise _Refused(_too_large(path))
+    for i in texts: found = found.set_column(i, schema.field(i), found.column(i).cast(schema.types[i]))
+    return found
 
 
 def _batches(ipc, source, kind, path):
@@ -320,13 +340,13 @@ def arrow_table(data: bytes, kind: str, path) -> pd.DataFrame:
     "The table in a Parquet or Arrow file, or one clear sentence"
     try:
         import pyarrow
-        from pyarrow import ipc, parquet
+        from pyarrow import ipc
     except ImportError:
         raise ValueError(f"{str(path)!r} is of kind {kind}, which needs pyarrow to be read: pip install pyarrow, or "
                          "save the table as CSV") from None
     try:
         source = pyarrow.BufferReader(data)
-        found = _parquet(parquet.ParquetFile(source), path) if kind == "Parquet" else _batches(ipc, source, kind, path)
+        found = _parquet(source, path) if kind == "Parquet" else _batches(ipc, source, kind, path)
         nested = [field.name for field in found.schema if pyarrow.types.is_nested(field.type)]
         if nested:
             raise _Refused(f"column {nested[0]!r} of {str(path)!r} holds lists or records: make a column of each part")

@@ -199,7 +199,8 @@ alpha : "auto" or float, default="auto"
     from 1e-4 to 100, weighted by leave-one-out.
 invariance : {"scale", "monotone", "affine"}, default="scale"
     What must not change the neighbours: unit, origin and direction of each column; any strictly increasing map of
-    each column of numbers; or any invertible affine map of all columns together.
+    each column of numbers; or any invertible affine map of all columns together. To the last bit, or to rounding
+    under "affine", for rows in the same order; rows in another order are summed in another order.
 relevance : "auto" or None, default="auto"
     "auto": kernels on weighted columns join the average (from 50 rows on, and not under "affine"); the weights are
     learned from the target, on halves of the rows, each validated on the other. With landmarks, leaves of trees that
@@ -526,9 +527,9 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     # ---- rows that come and go
 
     def learn(self, X, y=None, sample_weight=None, groups=None, refresh=False):
-        """Add training rows, exactly: as if the system had been solved with them.
+        """Add training rows: as if the system had been solved with them, to rounding.
 
-        Coordinates, widths and selection stay those of the fit.
+        Coordinates, widths and selection stay those of the fit. After 64 changes the system is solved anew.
 
         Parameters
         ----------
@@ -559,7 +560,7 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return self
 
     def forget(self, rows, refresh=False):
-        """Take training rows away, exactly: as if the system had been solved without them.
+        """Take training rows away: as if the system had been solved without them, to rounding.
 
         Coordinates, widths and selection stay those of the fit.
 
