@@ -48,7 +48,7 @@ function textOf(value) {
   if (value == null) return "\u2013";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "number" || Number.isInteger(value)) return String(value);
-  return String(Number(value.toPrecision(4)));
+  return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));   // all digits before the point
 }
 
 // a date or another short word is not broken
