@@ -276,8 +276,8 @@ def columns_html(x: pd.DataFrame, shares: np.ndarray, number: float, unknown: np
         tag("h3", "Which columns matter for the answer"),
         tag("p", f"{what} What would it be, if one cell of this row were unknown?"),
         table_html(heads, [line(j) for j in np.argsort(-effect, kind="stable")[:SHOWN_COLUMNS]]),
-        named(idle, "The similar rows differ in", "that hardly matters for the answer"),
-        named(hidden, "The similar rows hardly differ in", "that matters for the answer"))
+        named(idle, "The similar rows differ in", "the answer would hardly change without that"),
+        named(hidden, "The similar rows hardly differ in", "the answer would change without that"))
 
 # %% ../nbs/explain_page.ipynb #af2f1d2c
 def with_truth_values(queries: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
