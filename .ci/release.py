@@ -2,11 +2,12 @@
 
 The source archive is built from the files that git knows, and the wheel from the archive, so that one that lacks
 something makes no wheel that works. twine reads both. The wheel is installed twice, with the lowest versions that
-settings.ini allows and with the newest: its modules are imported, its data read, and the code of README.md is run. The
-version must have its section in CHANGELOG.md and be the same wherever it is written. Nothing is uploaded.
+settings.ini allows and with the newest: its modules are imported, its data read, and the code and the commands of
+README.md are run. The version must have its section in CHANGELOG.md and be the same wherever it is written. Nothing is uploaded.
 """
 import argparse
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,23 @@ def readme_program(text: str) -> str:
     return "\n".join(re.findall(r"^``` ?python\n(.*?)^```", text, re.M | re.S))
 
 
+def readme_commands(text: str) -> list:
+    "The lines of README.md that call the command"
+    blocks = re.findall(r"^``` ?sh\n(.*?)^```", text, re.M | re.S)
+    return [line for block in blocks for line in block.splitlines() if line.startswith("selfencoder ")]
+
+
+def run_readme(python: Path, place: Path):
+    "Run the Python and the commands of README.md in a folder, with a small table of customers"
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    run([python, "-c", readme_program(text)], place, PYTHONPATH="")
+    rows = [f"C{i},{20 + 7 * i % 50},{'abc'[i % 3]},{'yes' if i % 4 else 'no'}" for i in range(60)]
+    for name, some in (("customers.csv", rows), ("new.csv", rows[:3])):
+        (place / name).write_text("\n".join(["customer,age,plan,churned", *some]), encoding="utf-8")
+    for line in readme_commands(text):
+        run([python.parent / "selfencoder", *shlex.split(line, comments=True)[1:]], place, PYTHONPATH="")
+
+
 def versions_file(path: Path, versions: dict) -> Path:
     path.write_text("\n".join(versions.values()), encoding="utf-8")
     return path
@@ -61,9 +79,7 @@ def try_wheel(wheel: Path, versions: dict):
         place = Path(folder)
         python = install([wheel], sys.executable, place / "env", place, versions_file(place / "versions.txt", versions))
         probe(python, place)
-        program = readme_program((ROOT / "README.md").read_text(encoding="utf-8"))
-        for command in ([python, "-c", program], [python.parent / "selfencoder", "info"]):
-            run(command, place, PYTHONPATH="")
+        run_readme(python, place)
 
 
 def build(out: Path) -> tuple:

@@ -158,10 +158,16 @@ def test_lists(page, explored):
     assert ids(page)[0] == f"L{1000 + int(np.argmax(record['novelty']))}"
     page.click("#tab-duplicates")
     first, second, _ = record["pairs"][0]
+    assert page.locator("#list thead th").all_text_contents() == ["row", "and", "distance", "outcome", "differ in"]
+    differ = [name for name in explored.table if not explored.table[name].iloc[[first, second]].nunique(dropna=False) == 1]
+    assert page.locator("#list tbody tr").first.locator("td").last.text_content().startswith(", ".join(differ[:3]))
     page.locator("#list tbody .link").nth(1).click()
     assert title(page) == f"loan L{1000 + second}" and ids(page)[0] == f"L{1000 + first}"
     page.click("#tab-columns")
     assert page.locator("#list tbody tr").count() == 20
+    effects = [column["effect"] for column in record["columns"]]
+    assert page.locator("#list tbody .link").first.text_content() == explored.table.columns[int(np.argmax(effects))]
+    assert f"{100 * max(effects):.1f}\u00a0%" in page.locator("#list tbody tr").first.text_content()
     page.locator("#list tbody .link").first.click()
     assert page.locator("#colour").input_value().startswith("column ")
 
@@ -193,6 +199,8 @@ def test_link(page):
     "An address opens the page at a row; neighbours are links"
     page.evaluate("location.hash = 'id=L1042'")
     page.locator("#row-title", has_text="loan L1042").wait_for()
+    page.evaluate("location.hash = 'L1043'")
+    page.locator("#row-title", has_text="loan L1043").wait_for()
     neighbor = page.locator("#near thead .link").first.text_content()
     page.locator("#near thead .link").first.click()
     assert title(page) == f"loan {neighbor}"
@@ -241,6 +249,8 @@ def test_numbers(visit, tmp_path):
     assert "Predicted credit_amount" in page.text_content("#answer") and "Nine of ten" in page.text_content("#row-card")
     page.click("#tab-doubtful")
     assert page.locator("#list tbody tr").count() == 8, "the largest tenth of the errors"
+    errors = page.locator("#list tbody td:nth-child(4)").all_text_contents()
+    assert page.text_content("#list [data-key=doubt]") == "error" and errors == sorted(errors, key=float, reverse=True)
 
 
 # ---- what if --------------------------------------------------------------------------------------------------------

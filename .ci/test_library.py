@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 import docs
+import release
 from tools import BIN, LIBRARY, ROOT, build_wheel, complain, contents, files, install, probe, run
 
 WRITTEN_BY_HAND = {"__init__.py", "network/__init__.py", "paper/__init__.py"}
@@ -102,7 +103,7 @@ def test_readme_is_in_sync(copy):
 @pytest.mark.timeout(900)
 @pytest.mark.remedy("see package_data, requirements and console_scripts in settings.ini")
 def test_wheel_works(copy, record_property):
-    "the built wheel, in a clean environment and another directory: modules, data, command"
+    "the built wheel, in a clean environment and another directory: modules, data, command, README.md"
     wheel, clean, elsewhere = build_wheel(copy), copy.parent / "clean", copy.parent / "elsewhere"
     packed = set(ZipFile(wheel).namelist())
     complain([f"not in the wheel: {LIBRARY}/{name}" for name in contents(copy / LIBRARY, "*.*")
@@ -114,4 +115,5 @@ def test_wheel_works(copy, record_property):
     complain([f"the wheel installs no command {LIBRARY}"] * (not command.exists()))
     for words in ("--help", "info", "reproduce --quick --datasets iris --models knn --protocol nested"):
         run([command, *words.split()], elsewhere, PYTHONPATH="")
+    release.run_readme(python, elsewhere)
     record_property("wheel", f"{wheel.stat().st_size / 1e3:.0f} kB")

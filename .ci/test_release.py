@@ -50,6 +50,9 @@ def test_lowest_versions_and_readme(settings):
     "The lowest versions replace the pins, and README.md has code that can be run"
     lowest = release.lowest(settings)
     assert lowest["pandas"] == "pandas==2.2.2" and lowest["torch"] == release.pins()["torch"] != "torch==2.6"
-    program = release.readme_program((ROOT / "README.md").read_text(encoding="utf-8"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    program = release.readme_program(text)
     compile(program, "README.md", "exec")
     assert "import" in program and "```" not in program
+    words = {line.split()[1] for line in release.readme_commands(text)}
+    assert {"explore", "explain", "fit", "predict", "info"} <= words

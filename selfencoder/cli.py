@@ -35,6 +35,12 @@ def command(*options):
     return register
 
 # %% ../nbs/cli.ipynb #03e6a2d8
+def nearest_name(name: str, known, cutoff: float = 0.6) -> str | None:
+    "The known name that was perhaps meant, or None; capital and small letters count the same"
+    small = {each.lower(): each for each in known}
+    return next((small[near] for near in difflib.get_close_matches(name.lower(), small, n=1, cutoff=cutoff)), None)
+
+
 class Parser(argparse.ArgumentParser):
     "An `ArgumentParser` that answers a mistake with one sentence and exit code 2"
 
@@ -44,20 +50,26 @@ class Parser(argparse.ArgumentParser):
 
     def refuse_extra(self, words: list):
         "The sentence for words that no option takes"
-        options = [name for action in self._actions for name in action.option_strings if name.startswith("--")]
         wrong = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
         if wrong is None: self.error(f"{words[0]!r} is one word too many")
-        near = difflib.get_close_matches(wrong, options, n=1)
-        self.error(f"there is no option {wrong!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        near = nearest_name(wrong, [name for name in self._option_string_actions if name.startswith("--")], 0.7)
+        self.error(f"there is no option {wrong!r}" + (f"; did you mean {near!r}?" if near else ""))
+
+    def refuse_unknown(self, words: list):
+        "The same for options that are not there, before one that is missing is asked for"
+        words = words[: words.index("--")] if "--" in words else words
+        unknown = [word for word in words if word.startswith("--") and word.partition("=")[0] not in
+                   self._option_string_actions]
+        if unknown: self.refuse_extra(unknown)
 
 # %% ../nbs/cli.ipynb #9853e701
 DESCRIPTION = """Nearest neighbours for tables, learned without labels and without preprocessing.
 
-    selfencoder fit customers.csv --target churned --ignore id -o model.safetensors
-    selfencoder predict model.safetensors new.csv
-    selfencoder neighbors model.safetensors new.csv -k 3
-    selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html
-    selfencoder explore customers.csv --target churned --id id -o look.html"""
+    selfencoder explore customers.csv --target churned --id customer -o look.html
+    selfencoder explain customers.csv new.csv --target churned --id customer -o why.html
+    selfencoder fit customers.csv --target churned --id customer -o model.safetensors
+    selfencoder predict model.safetensors new.csv --id customer
+    selfencoder neighbors model.safetensors new.csv --id customer -k 3"""
 
 
 def make_parser() -> Parser:
@@ -73,6 +85,7 @@ def make_parser() -> Parser:
         sub = words.add_parser(name, help=summary, description=description, **style)
         sub.set_defaults(parser=sub)
         for names, settings in options: sub.add_argument(*names, **settings)
+    parser.commands = words.choices
     return parser
 
 # %% ../nbs/cli.ipynb #0cf2b551
@@ -129,9 +142,10 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
     parser = make_parser()
     word = next(iter(arguments), "")
     if word and not word.startswith("-") and word not in COMMANDS:
-        near = difflib.get_close_matches(word, COMMANDS, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f", only {', '.join(COMMANDS)}"
+        near = nearest_name(word, COMMANDS)
+        hint = f"; did you mean {near!r}?" if near else f", only {', '.join(COMMANDS)}"
         parser.error(f"there is no command {word!r}{hint}")
+    if word in COMMANDS: parser.commands[word].refuse_unknown(arguments[1:])
     args, extra = parser.parse_known_args(arguments)
     if extra: getattr(args, "parser", parser).refuse_extra(extra)
     if args.command is None: return parser.print_help()
@@ -207,8 +221,8 @@ def reading(args) -> dict:
 def check_names(given: list, known: list, what: str) -> list:
     "The names given, or all if none is; a name that is not known gets one clear sentence"
     for name in given or []:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}? All of them: " if near else "choose from "
+        near = nearest_name(name, known)
+        hint = f"did you mean {near!r}? All of them: " if near else "choose from "
         if name not in known: raise ValueError(f"there is no {what} {name!r}: {hint}{', '.join(known)}")
     return list(given or known)
 
@@ -346,7 +360,7 @@ def fit_plan(table, target, args) -> str:
 
 def fitted(table, target, args):
     "A self-encoder of the kind that the target asks for"
-    plain, classifier, regressor = estimators(args)
+    with working("starting"): plain, classifier, regressor = estimators(args)   # torch takes its time
     what = f"learning from {len(table):,} rows of {table.shape[1]:,} columns" + fit_plan(table, target, args)
     if target is None:
         with about_the_table(), working(what): return plain(random_state=args.seed).fit(table)
@@ -388,7 +402,8 @@ def fit_and_read_queries(args):
     from selfencoder.table_files import columns_in, rows_from_file
     if args.table == args.query == "-": raise ValueError("only one of the two tables can come through the pipe")
     table, target = training_table(args)
-    queries = rows_from_file(args.query, columns_in(table), **reading(args))
+    with working(f"reading {args.query}"): queries = rows_from_file(args.query, columns_in(table), **reading(args))
+    note_missing_id(queries, args)
     check_k(args.k, len(table) if target is None else int(target.notna().sum()))
     return fitted(table, target, args), table, target, queries
 
@@ -396,8 +411,17 @@ def fit_and_read_queries(args):
 def open_and_read_queries(path: str, args):
     "A model from its file, and the queries"
     from selfencoder.table_files import columns_of, rows_from_file
-    model = open_model(path)
-    return model, rows_from_file(args.query, columns_of(model), **reading(args))
+    with working(f"reading {path}"): model = open_model(path)
+    with working(f"reading {args.query}"): queries = rows_from_file(args.query, columns_of(model), **reading(args))
+    if args.id is not None and queries.index.name != args.id:
+        raise ValueError(f"{args.query!r} has no column {args.id!r}, which --id names")
+    return model, queries
+
+
+def note_missing_id(queries, args):
+    "Say that the rows of NEW have no ids, if only those of TABLE have"
+    if args.id is not None and queries.index.name != args.id:
+        note(f"{args.query!r} has no column {args.id!r}: its rows are numbered, counted from 0")
 
 
 def row_names(model, table=None):
@@ -405,6 +429,17 @@ def row_names(model, table=None):
     import numpy as np
     if table is not None: return np.asarray(table.index, dtype=object)
     return np.asarray(getattr(model, "row_names_", np.arange(model.n_samples_fit_)), dtype=object)
+
+
+def training_targets(model):
+    "The target of each training row of a model, or None; that of the network's rows that are not visible is missing"
+    import numpy as np
+    from selfencoder.reasons import fitted_model
+    if hasattr(model, "identify"): return fitted_model(model).y
+    if not hasattr(model, "predict") or isinstance(getattr(model, "classes_", None), list): return None
+    targets = np.full(model.n_samples_fit_, None, dtype=object)
+    targets[model.visible_indices_] = model.classes_[model._codes[0]] if hasattr(model, "classes_") else model._targets
+    return targets
 
 # %% ../nbs/cli.ipynb #14c9a046
 @command(
@@ -430,6 +465,8 @@ def fit(args):
     table, target = training_table(args)
     model = fitted(table, target, args)
     with writing_to(args.out): model.save("/dev/stdout" if args.out == "-" else args.out)
+    if args.id is not None and args.model == "network":
+        note("a file of --model network keeps no ids: `neighbors` will number the rows, counted from 0")
     score = f", leave-one-out score {model.loo_score_:.3f}" if hasattr(model, "loo_score_") else ""
     note(f"{len(table):,} rows of {table.shape[1]} columns{score}; written to {args.out}")
 
@@ -477,19 +514,17 @@ def neighbors(args):
 
     examples:
 
-        selfencoder neighbors customers.csv new.csv -k 5 --target churned --ignore id -o neighbors.csv
+        selfencoder neighbors customers.csv new.csv -k 5 --target churned --id customer -o neighbors.csv
         selfencoder neighbors churn.safetensors new.csv | head
     """
     import numpy as np
     import pandas as pd
-    from selfencoder.reasons import fitted_model
     check_out(args.out, args.table, args.query)
     if is_model_file(args.table):
         if args.target or args.ignore: raise ValueError("--target and --ignore are for tables: a model knows its own")
         model, queries = open_and_read_queries(args.table, args)
         check_k(args.k, model.geometry_.n_outputs)
-        names, heading = row_names(model), "neighbor_target"
-        target = fitted_model(model).y if hasattr(model, "identify") else None   # the network's files keep none
+        names, heading, target = row_names(model), "neighbor_target", training_targets(model)
     else:
         model, table, target, queries = fit_and_read_queries(args)
         names, heading = row_names(model, table), f"neighbor_{args.target}"
@@ -516,7 +551,7 @@ def explain(args):
 
     example:
 
-        selfencoder explain customers.csv new.csv --target churned --ignore id -o why.html
+        selfencoder explain customers.csv new.csv --target churned --id customer -o why.html
     """
     from selfencoder.explain_page import explanation_page
     check_out(args.out, args.table, args.query)
@@ -556,7 +591,8 @@ def explore(args):
     model = fitted(table, target, args)
     if target is not None and hasattr(model, "classes_"): target = target.astype(model.classes_.dtype)
     title = "Table" if args.table == "-" else os.path.basename(args.table)
-    with about_the_table(): shown = explored(model, table, target, title=title, note=about)
+    with about_the_table(), working(f"drawing a map of {len(table):,} rows"):
+        shown = explored(model, table, target, title=title, note=about)
     if not args.serve: return write_text(args.out, shown.page())
     note(f"http://127.0.0.1:{args.port} shows the page to this computer; Ctrl-C ends it")
     shown.serve(args.port)
@@ -590,6 +626,7 @@ def duplicates(args):
     with about_the_table(), working(f"comparing {len(table):,} rows"):
         model = KernelSelfEncoder().fit(table)
         other = rows_from_file(args.query, columns_of(model), **reading(args)) if args.query else None
+        if args.query: note_missing_id(other, args)
         found = near_duplicates(model, args.threshold, other)
     note(f"{len(found):,} pairs with a similarity of {args.threshold} or more")
     write_csv(found, args)

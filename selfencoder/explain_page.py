@@ -40,7 +40,8 @@ def cell_text(value) -> str:
     value = plain_cell(value)
     if value is None: return "–"
     if isinstance(value, bool): return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float): return str(value)
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"   # all digits before the point, or four
 
 
 def percent(share: float) -> str:
@@ -184,14 +185,15 @@ def class_html(model, answers: Answers, i: int, name: str) -> Html:
                     class_="answer"), tag("div", *bars, class_="likely"))
     if answers.likely is None or len(answers.likely[i]) < 2: return text
     several = " or ".join(cell_text(label) for label in answers.likely[i][:10])
-    return html(text, tag("p", f"To be right in about nine of ten such cases, keep in mind that it may be {several}."))
+    return html(text, tag("p", f"Not certain: it may be {several}. In about nine of ten such cases it is one of these."))
 
 
 def unusual_html(answers: Answers, i: int, noun: str) -> Html:
     "How unusual one query is"
     share, novelty = answers.nearer[i], answers.novelty[i]
-    words = (f"Its most similar row is farther away than that of {percent(share)} of the known rows." if share < 1 else
-             "No known row is as far from its most similar row: take the answer with care.")
+    words = f"Its most similar row is farther away than that of {percent(share)} of the known rows."
+    if share == 0: words = "No known row has a more similar one."
+    if share == 1: words = "No known row is as far from its most similar row: take the answer with care."
     small = tag("span", f"(novelty {novelty:.2f}: 0 is like the table, 1 like nothing in it)", class_="soft")
     return html(tag("h3", f"How unusual is this {noun}?"), tag("p", meter(share), f" {words} ", small))
 
@@ -274,8 +276,8 @@ def columns_html(x: pd.DataFrame, shares: np.ndarray, number: float, unknown: np
         tag("h3", "Which columns matter for the answer"),
         tag("p", f"{what} What would it be, if one cell of this row were unknown?"),
         table_html(heads, [line(j) for j in np.argsort(-effect, kind="stable")[:SHOWN_COLUMNS]]),
-        named(idle, "The similar rows differ in", "that hardly matters for the answer"),
-        named(hidden, "The similar rows hardly differ in", "that matters for the answer"))
+        named(idle, "The similar rows differ in", "the answer would hardly change without that"),
+        named(hidden, "The similar rows hardly differ in", "the answer would change without that"))
 
 # %% ../nbs/explain_page.ipynb #af2f1d2c
 def with_truth_values(queries: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
@@ -292,6 +294,13 @@ def query_names(queries: pd.DataFrame) -> list:
     return [f"new row {label}" if numbered else str(label) for label in queries.index]
 
 
+def noun_of(index: pd.Index) -> str:
+    "What one row is, by the name of its ids: a customer for customer_id"
+    if index.name is None: return "row"
+    end = r"(^|[ _-])(?i:id|key|code|number|no|nr)$|(?<=[a-z])(Id|ID|Key|Code|Number|No|Nr)$"
+    return re.sub(end, "", str(index.name)) or "entry"
+
+
 def index_html(model, answers: Answers, names: list, name: str, noun: str) -> Html:
     "A table of all queries with links and a filter"
     if len(names) < 2: return html()
@@ -301,11 +310,13 @@ def index_html(model, answers: Answers, names: list, name: str, noun: str) -> Ht
         columns["probability"] = [percent(share) for share in answers.numbers]
     elif answers.numbers is not None: columns[name] = [cell_text(value) for value in answers.numbers]
     columns["more unusual than"] = [f"{percent(share)} of the known rows" for share in answers.nearer]
-    lines = [tag("tr", *[tag("td", cell) for cell in line], data_article=f"query-{i}")
+    sides = [{"class_": "text"} if name == column and answers.probabilities is not None else {} for column in columns]
+    lines = [tag("tr", *[tag("td", cell, **side) for cell, side in zip(line, sides)], data_article=f"query-{i}")
              for i, line in enumerate(zip(*columns.values()))]
     find = Html('<div id="find" class="no-print"><label for="filter">Find</label><input id="filter" type="search" '
                 'autocomplete="off"><output id="found" for="filter"></output></div>')
-    return html(find, table_html([tag("th", head, scope="col") for head in columns], lines, id="index"))
+    heads = [tag("th", head, scope="col", **side) for head, side in zip(columns, sides)]
+    return html(find, table_html(heads, lines, id="index"))
 
 # %% ../nbs/explain_page.ipynb #a85443f4
 def explanation_page(
@@ -318,7 +329,7 @@ def explanation_page(
     "An HTML page: for each query the answer, how unusual it is, its most similar rows, and what made the answer"
     table = frame_of(model, table)
     queries = with_truth_values(frame_of(model, queries), table)
-    answers, names, noun = find_answers(model, table, queries, k), query_names(queries), str(table.index.name or "row")
+    answers, names, noun = find_answers(model, table, queries, k), query_names(queries), noun_of(table.index)
     name = str(getattr(target, "name", None) or "answer")
     target = None if target is None or np.ndim(target) > 1 else pd.Series(np.asarray(target))
     articles = []

@@ -17,6 +17,7 @@ import pandas as pd
 from scipy.sparse.linalg import eigsh
 from sklearn.base import clone
 from sklearn.manifold import TSNE
+from sklearn.metrics import r2_score
 from threadpoolctl import threadpool_limits
 
 from .explain_page import page_file, plain_cell, security_policy
@@ -149,9 +150,35 @@ def number_record(model, y: pd.Series) -> dict:
     values, predicted = np.array(y, dtype=float), model.predict(None)
     error = np.abs(values - predicted)
     within = np.sort(error)[min(int(np.ceil(COVERED * len(error))), len(error)) - 1]
-    rank = pd.Series(error).rank(method="min").sub(1).div(max(len(error) - 1, 1))
     return {"kind": "numbers", "values": values.tolist(), "predicted": predicted.tolist(), "within": float(within),
-            "votes": model.vote(None, values).tolist(), "mean": float(values.mean()), "doubt": rank.round(4).tolist()}
+            "votes": model.vote(None, values).tolist(), "mean": float(values.mean())}
+
+# %% ../nbs/explorer.ipynb #1ab37a21
+FITTED, TRIED, SHUFFLED = 1000, 500, 50   # rows of the second model, other rows that it is tried on, columns at most
+
+
+def prediction_quality(model, table: pd.DataFrame, target: np.ndarray) -> float:
+    "The mean probability of the label of each row, or R²"
+    if not hasattr(model, "classes_"): return r2_score(target, model.predict(table))
+    codes = pd.Index(model.classes_).get_indexer(pd.Index(target))
+    probabilities = np.pad(model.predict_proba(table), ((0, 0), (0, 1)))   # a label that it never saw: zero
+    return float(probabilities[np.arange(len(codes)), codes].mean())
+
+
+def column_effects(model, table: pd.DataFrame, target: pd.Series, first: np.ndarray) -> tuple[np.ndarray, int]:
+    "What unseen rows lose of their quality if a column is shuffled, NaN for all but the `first` ones; and their number"
+    rng, effects = np.random.default_rng(0), np.full(table.shape[1], np.nan)
+    order = rng.permutation(len(table))
+    fitted, tried = order[: min(FITTED, 2 * len(order) // 3)], order[2 * len(order) // 3 :][:TRIED]
+    y, unseen = target.to_numpy(), table.iloc[tried]
+    if len(tried) < 20 or len(np.unique(y[fitted])) < 2 or np.ptp(pd.factorize(y[tried])[0]) == 0: return effects, 0
+    second = clone(model).set_params(n_landmarks="auto").fit(table.iloc[fitted], y[fitted])
+    quality = prediction_quality(second, unseen, y[tried])
+    for j in first[: max(1, min(SHUFFLED, 20_000 // table.shape[1]))]:   # a wide table takes its time
+        shuffled = unseen.copy()
+        shuffled.isetitem(j, unseen.iloc[rng.permutation(len(tried)), j].array)
+        effects[j] = quality - prediction_quality(second, shuffled, y[tried])
+    return effects, len(tried)
 
 # %% ../nbs/explorer.ipynb #b1605406
 MOST_ROWS = 5000
@@ -216,7 +243,7 @@ def sample_rows(n: int) -> np.ndarray:
 
 def sample_note(n: int) -> str:
     "What the page says about a sample of n rows"
-    return f"A sample of {MOST_ROWS:,} of {n:,} rows, and of a model fitted to it. " if n > MOST_ROWS else ""
+    return f"A sample of {MOST_ROWS:,} of {n:,} rows, and a model fitted to it. " if n > MOST_ROWS else ""
 
 
 def target_record(model, target: pd.Series | None) -> dict | None:
@@ -274,17 +301,21 @@ def _explored(model, table, target, ids, id_name, title, note) -> Exploration:
     importance = model.feature_importances_ if learned else np.full(table.shape[1], 1 / table.shape[1])
     records = [column_record(name, table.iloc[:, j]) for j, name in enumerate(table.columns)]
     kept = fitting_columns(records, importance, len(table) * k * 4 // 3)
+    share, (effects, tried) = shares.mean(axis=(0, 1)), (np.full(len(records), np.nan), 0)
+    if hasattr(model, "predict"):
+        effects, tried = column_effects(model, table, target, np.argsort(-importance - share, kind="stable"))
     for j, record in enumerate(records):
-        record |= {"importance": float(importance[j]), "share": float(shares[:, :, j].mean())}
+        record |= {"effect": plain_cell(effects[j]), "importance": float(importance[j]) if learned else None,
+                   "share": float(share[j])}
     record = {
         "title": title, "ids": ids, "id": id_name, "columns": [records[j] for j in kept],
-        "shown": kept.tolist(), "hidden": len(records) - len(kept), "learned": learned,
+        "shown": kept.tolist(), "hidden": len(records) - len(kept),
         "pairs": nearest_pairs(distances[:, :k], rows[:, :k]),
         "layouts": {"neighborhoods": layout_record("neighborhoods", neighborhoods(distances, rows, start)),
                     "overview": layout_record("overview", start)},
         "near": near | {"shares": packed(shares[:, :, kept])}, "target": target_record(model, target),
         "novelty": model.novelty(table).round(5).tolist()}
-    return Exploration(model, table, title, record | _words(model, record, note))
+    return Exploration(model, table, title, record | _words(model, record, note, tried))
 
 
 def _check_explorable(model, table, y):
@@ -298,23 +329,38 @@ def _check_explorable(model, table, y):
     if y is not None and len(y) != len(table): raise ValueError(f"y has {len(y)} entries for {len(table)} rows of X.")
 
 
-def _words(model, record, note) -> dict:
+def _words(model, record, note, tried) -> dict:
     "What the page says in sentences"
     shown = len(record["columns"])
     of_columns = f"{shown} of {shown + record['hidden']}" if record["hidden"] else f"{shown}"
     summary = f"{note}{len(record['ids']):,} rows, {of_columns} columns"
     if record["hidden"]: summary += " (those that count most; the others are compared, but not shown)"
-    if hasattr(model, "loo_score_"):
-        name, score = record["target"]["name"], model.loo_score_
-        right = f"right for {100 * score:.0f} % of rows" if hasattr(model, "classes_") else f"with R² = {score:.2f}"
-        summary += f"; {name} is predicted {right}, each row by the others"
-    importance = ("Learned importance is how much a column counts when rows are compared; it was chosen by how well "
-                  "the target is predicted. " if record["learned"] else "Every column counts the same. ")
-    share = ("The share says how much of the distance between a row and its most similar rows is due to the column. "
-             "Much share and little importance: rows differ in it, and it matters little.")
-    return {"summary": summary + ".", "columns_note": importance + share,
+    if hasattr(model, "loo_score_"): summary += f"; {_score_words(model, record['target'])}"
+    return {"summary": summary + ".", "columns_note": _column_words(model, record, tried),
             "method": f"Made with selfencoder. Similarities: {type(model).__name__}. Distances, probabilities and "
                       "contributions are exact sums; the map is a picture of them."}
+
+
+def _score_words(model, target) -> str:
+    "How good the predictions are, and how good without them"
+    name, score = target["name"], model.loo_score_
+    if not hasattr(model, "classes_"): return f"{name} is predicted with R² = {score:.2f}, each row by the others"
+    usual = int(np.argmax(target["mean"]))
+    return (f"{name} is predicted right for {100 * score:.0f} % of rows, each row by the others "
+            f"({str(target['classes'][usual])!r} for all would be right for {100 * target['mean'][usual]:.0f} %)")
+
+
+def _column_words(model, record, tried) -> str:
+    "What the list of columns shows"
+    lost = "probability of the right answer is lost on average" if hasattr(model, "classes_") else "of R² is lost"
+    effect = (f"Effect: how much {lost} if the cells of the column are shuffled ({tried} rows that the model had not "
+              "seen). ")
+    learned = any(column["importance"] is not None for column in record["columns"])
+    importance = ("Learned importance: how much the column counts when rows are compared. " if learned else
+                  "All columns count the same when rows are compared. ")
+    share = "Share: how much of the distance between a row and its most similar rows is due to the column."
+    idle = " Much share and little effect: rows differ in it, and it matters little." if tried else ""
+    return (effect if tried else "") + importance + share + idle
 
 # %% ../nbs/explorer.ipynb #a905cca8
 def changed_table(exploration: Exploration, row: int, cells: dict) -> pd.DataFrame:

@@ -48,8 +48,11 @@ function textOf(value) {
   if (value == null) return "\u2013";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "number" || Number.isInteger(value)) return String(value);
-  return String(Number(value.toPrecision(4)));
+  return Math.abs(value) >= 1000 ? value.toFixed(0) : String(Number(value.toPrecision(4)));   // all digits before the point
 }
+
+// a date or another short word is not broken
+const whole = text => /^\S{1,14}$/.test(text) ? make("span", { class: "whole" }, text) : text;
 
 function valueOf(column, i) {
   if (!column.levels) return column.values[i];
@@ -67,8 +70,9 @@ const ofId = { key: "id", name: data.id || "row", kind: "text", value: i => data
 const ofTarget = target && { key: "target", name: target.name, kind, levels, value: given, code: i => target.codes[i] };
 const ofPrediction = isPredicted && { key: "predicted", name: "prediction", kind, levels, value: predicted,
   code: i => target.likely[i][0] };
-const ofDoubt = isPredicted && { key: "doubt", name: isClasses ? "doubt" : "error rank", kind: "number",
-  value: i => target.doubt[i], text: i => percent(target.doubt[i]) };
+const ofDoubt = isPredicted && (isClasses
+  ? { key: "doubt", name: "doubt", kind: "number", value: i => target.doubt[i], text: i => percent(target.doubt[i]) }
+  : { key: "doubt", name: "error", kind: "number", value: i => Math.abs(target.predicted[i] - target.values[i]) });
 const ofNovelty = { key: "novelty", name: "novelty", kind: "number", value: i => data.novelty[i],
   text: i => data.novelty[i].toFixed(3) };
 const ofColumns = columns.map((column, c) => ({ key: `column ${c}`, name: column.name, kind: column.kind,
@@ -128,7 +132,8 @@ function select(i, { scroll = false, remember = true } = {}) {
 }
 
 function fromAddress() {
-  const id = new URLSearchParams(location.hash.slice(1)).get("id"), i = data.ids.indexOf(id);
+  const hash = location.hash.slice(1), id = new URLSearchParams(hash).get("id");   // #id=4711, or #4711
+  const i = data.ids.findIndex(each => each === id || encodeURIComponent(each) === hash);
   select(Math.max(i, 0), { remember: false, scroll: i >= 0 });
 }
 
@@ -169,6 +174,9 @@ function onRamp(share) {
   return `rgb(${a.map((v, c) => Math.round(v + (b[c] - v) * (place - i)))})`;
 }
 
+// a darker edge by day, a brighter one by night
+const edgeOf = hue => `color-mix(in srgb, ${hue} 65%, ${getComputedStyle(document.body).color})`;
+
 // How rows are drawn: a list of groups { label, hue, shape, count }, and for each row the number of its group
 const groupsOf = field => field.levels ? groupsOfLevels(field) : groupsOfNumbers(field);
 
@@ -192,7 +200,7 @@ function groupsOfNumbers(field) {
   const step = value => Math.round(Math.min(Math.max((value - low) / (high - low || 1), 0), 1) * (STEPS - 1));
   const groups = Array.from({ length: STEPS }, (_, s) => ({ hue: onRamp(s / (STEPS - 1)), shape: 0 }));
   groups.push({ label: "missing", hue: GREY, shape: 1, count: n - values.length, rest: true });
-  const ends = [low, high].map(field === ofDoubt ? percent : textOf);
+  const ends = [low, high].map(isClasses && field === ofDoubt ? percent : textOf);
   return { groups, of: i => isNumber(i) ? step(field.value(i)) : STEPS, ends };
 }
 
@@ -213,12 +221,11 @@ function draw() {
     SHAPES[painting.groups[g].shape](paths[g][state.visible[i]], x, y, r);
   }
   pen.lineWidth = 0.8;
-  pen.strokeStyle = getComputedStyle(document.body).color;
   for (const visible of [0, 1]) paths.forEach((both, g) => {
     pen.fillStyle = painting.groups[g].hue;
-    pen.globalAlpha = visible ? 0.85 : 0.12;
+    pen.strokeStyle = edgeOf(painting.groups[g].hue);
+    pen.globalAlpha = visible ? 0.9 : 0.12;
     pen.fill(both[visible]);
-    pen.globalAlpha = visible ? 0.5 : 0.1;
     pen.stroke(both[visible]);
   });
   pen.globalAlpha = 1;
@@ -346,7 +353,7 @@ function markOf(group) {
   const small = make("canvas", { width: 28, height: 28, style, "aria-hidden": "true" });
   const ink = small.getContext("2d"), path = new Path2D();
   SHAPES[group.shape](path, 14, 14, 10);
-  [ink.fillStyle, ink.strokeStyle, ink.lineWidth] = [group.hue, getComputedStyle(document.body).color, 1.6];
+  [ink.fillStyle, ink.strokeStyle, ink.lineWidth] = [group.hue, edgeOf(group.hue), 1.6];
   ink.fill(path);
   ink.stroke(path);
   return small;
@@ -371,8 +378,7 @@ function colourBy(key) {
 
 // ---- lists --------------------------------------------------------------------------------------------------------
 
-const isDoubtful = i => isClasses ? target.likely[i][0] !== target.codes[i]
-  : Math.abs(target.predicted[i] - target.values[i]) > target.within;
+const isDoubtful = i => isClasses ? target.likely[i][0] !== target.codes[i] : ofDoubt.value(i) > target.within;
 const LISTS = {
   rows: { title: "All rows", draw: drawRows, rows: () => state.rows,
     note: "Click a heading to sort, a row to open it. Arrow keys move from row to row." },
@@ -476,25 +482,34 @@ function markList() {
 
 const linkTo = i => button(nameOf(i), () => select(i, { scroll: true }), { class: "link" });
 
+function differing(a, b) {
+  // the columns in which two rows differ, by name
+  const names = columns.filter(column => valueOf(column, a) !== valueOf(column, b)).map(column => column.name);
+  return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ") || "nothing";
+}
+
 function drawPairs() {
-  const labels = target ? [heading(`${target.name} of the first`), heading("of the second")] : [];
-  const heads = [heading("row"), heading("and", { class: "text" }), heading("distance"), ...labels];
-  const line = ([a, b, distance]) => tr(td(linkTo(a)), td(linkTo(b), { class: "text" }),
-    td(distance ? distance.toFixed(3) : "0"), ...(target ? [td(textOf(given(a))), td(textOf(given(b)))] : []));
+  const text = { class: "text" }, cell = words => td(words, { ...text, title: words });
+  const labels = (a, b) => [...new Set([textOf(given(a)), textOf(given(b))])].join(" / ");
+  const heads = [heading("row"), heading("and", text), heading("distance"), target && heading(target.name, text),
+    heading("differ in", text)].filter(Boolean);
+  const line = ([a, b, distance]) => tr(td(linkTo(a)), td(linkTo(b), text), td(distance ? distance.toFixed(3) : "0"),
+    target && cell(labels(a, b)), cell(differing(a, b)));
   fillList(heads, data.pairs.filter(([a, b]) => state.visible[a] || state.visible[b]), line);
 }
 
 function drawColumns() {
-  const most = name => Math.max(...columns.map(column => column[name])) || 1;
-  const bar = (column, name) => td([meter(column[name] / most(name)), ` ${percent(column[name])}`]);
+  const titles = { effect: `effect on ${target?.name}`, importance: "learned importance", share: "share of the distances" };
+  const measures = Object.keys(titles).filter(name => columns.some(column => column[name] != null));
+  const most = name => Math.max(...columns.map(column => column[name] ?? 0)) || 1;
+  const show = (share, name) => name === "effect" ? `${(100 * share).toFixed(1)}\u00a0%` : percent(share);
+  const bar = (column, name) => td(column[name] == null ? "\u2013"
+    : [meter(Math.max(column[name], 0) / most(name)), ` ${show(Math.max(column[name], 0), name)}`]);
   const paint = c => () => { $("colour").value = `column ${c}`; colourBy($("colour").value); };
-  const order = columns.map((_, c) => c).sort((a, b) =>
-    columns[b].importance - columns[a].importance || columns[b].share - columns[a].share);
-  const heads = [heading("column"), ...(data.learned ? [heading("learned importance")] : []),
-    heading("share of the distances to similar rows")];
+  const rank = (a, b) => measures.map(name => (columns[b][name] ?? -1) - (columns[a][name] ?? -1)).find(Boolean) ?? 0;
   const line = c => tr(td(button(columns[c].name, paint(c), { class: "link", title: "colour the map by this column" })),
-    data.learned && bar(columns[c], "importance"), bar(columns[c], "share"));
-  fillList(heads, order, line);
+    measures.map(name => bar(columns[c], name)));
+  fillList([heading("column"), ...measures.map(name => heading(titles[name]))], columns.map((_, c) => c).sort(rank), line);
 }
 
 // ---- one row ------------------------------------------------------------------------------------------------------
@@ -568,7 +583,7 @@ function nearCell(each, c, i, largest) {
   const value = valueOf(columns[c], each.row), share = each.shares[c], part = Math.abs(share) / largest;
   const hue = share >= 0 ? "230, 159, 0" : "86, 180, 233";
   const side = columns[c].kind === "number" ? "" : "text", same = value === cellNow(c, i) ? "same" : "";
-  return td([textOf(value), Math.abs(share) >= 10 && make("small", {}, ` ${share}\u00a0%`)], { class: `${side} ${same}`,
+  return td([whole(textOf(value)), Math.abs(share) >= 10 && make("small", {}, ` ${share}\u00a0%`)], { class: `${side} ${same}`,
     title: `${textOf(value)}: ${share}\u00a0% of the distance`,
     style: { background: share ? `rgba(${hue}, ${(0.45 * part).toFixed(3)})` : "" } });
 }
@@ -581,7 +596,7 @@ function nearTable(i) {
   const heads = near.map(each => heading([linkTo(each.row), target && make("small", {}, textOf(given(each.row))),
     make("small", { class: "soft" }, `distance ${each.distance.toFixed(2)}`)]));
   const lines = order.map(c => tr(rowHead(breakable(columns[c].name), { title: columns[c].name }),
-    td(data.serve ? editor(c, i) : textOf(valueOf(columns[c], i)), { class: `mine ${sideOf(columns[c]) ?? ""}` }),
+    td(data.serve ? editor(c, i) : whole(textOf(valueOf(columns[c], i))), { class: `mine ${sideOf(columns[c]) ?? ""}` }),
     near.map(each => nearCell(each, c, i, largest))));
   const rest = each => td(`${100 - each.shares.reduce((sum, share) => sum + share, 0)}\u00a0%`);
   if (data.hidden) lines.push(tr(rowHead(`${data.hidden} other columns`), td("", { class: "mine" }), near.map(rest)));
@@ -613,12 +628,12 @@ function madePart() {
   const line = (who, label, push) => tr(rowHead(who), td(label), td(signed(push, text)), make("td",
     { class: "push", "aria-hidden": "true" }, make("i", { class: push > 0 ? "up" : "down",
       style: { width: `${50 * Math.abs(push) / largest}%` } })));
-  const whole = (who, value) => make("tr", { class: "sum" }, rowHead(who), td(""), td(text(value)), td(""));
-  const lines = [whole(isClasses ? `share of ${label} among all rows` : "mean of all rows", mean),
+  const sum = (who, value) => make("tr", { class: "sum" }, rowHead(who), td(""), td(text(value)), td(""));
+  const lines = [sum(isClasses ? `share of ${label} among all rows` : "mean of all rows", mean),
     ...deciders.map((each, r) => line(linkTo(each.row), textOf(given(each.row)), pushes[r])),
     line(`${n - 1 - deciders.length} other rows together`, "", others),
     Math.abs(correction) > 1e-6 * Math.abs(end) && line(target.correction, "", correction),
-    whole(isClasses ? `probability of ${label}` : `predicted ${label}`, end)];
+    sum(isClasses ? `probability of ${label}` : `predicted ${label}`, end)];
   return [make("h3", {}, "What made the answer"),
     note("Begin with what holds for all rows; each row moves it towards its own label, or away from it."),
     make("div", { class: "scroll" }, make("table", { id: "made", class: "made" }, make("tbody", {}, lines)))];
@@ -709,9 +724,11 @@ function start() {
   for (const name of ["title", "summary", "method"]) $(name).textContent = data[name];
   const example = ofColumns.find(field => field.kind === "number") ?? ofColumns[0];
   $("hint").textContent = `Words, or conditions without spaces such as ${quoted(example.name)}${
-    example.kind === "number" ? ">" : "="}${quoted(shown(example, 0))}`;
+    example.kind === "number" ? ">=" : "="}${quoted(shown(example, 0))}`;
   const colours = [...computed, ...ofColumns.filter(field => field.levels || field.kind === "number")];
-  $("colour").append(...colours.map(field => make("option", { value: field.key }, field.name)));
+  const choice = field => make("option", { value: field.key }, field.name);
+  $("colour").append(make("optgroup", { label: "Answers" }, colours.filter(field => computed.includes(field)).map(choice)),
+    make("optgroup", { label: "Columns" }, colours.filter(field => !computed.includes(field)).map(choice)));
   const layouts = Object.entries(data.layouts);
   $("layout").append(...layouts.map(([key, layout]) => make("option", { value: key }, layout.title)));
   useLayout(state.layout);

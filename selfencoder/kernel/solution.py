@@ -314,7 +314,8 @@ def log_losses(
     "The log-loss of each row under softmax(T votes), for each temperature T"
     shifted = votes - votes.amax(-1, keepdim=True)
     own = shifted.gather(-1, codes.expand(votes.shape[:-1])[..., None])[..., 0]
-    return torch.stack([(T * shifted).exp().sum(-1).log() - T * own for T in temperatures])
+    room = torch.empty_like(shifted)   # for all temperatures: with many classes memory takes longer than arithmetic
+    return torch.stack([torch.mul(shifted, T, out=room).exp_().sum(-1).log() - T * own for T in temperatures])
 
 
 def class_loss(votes, codes, share) -> torch.Tensor:
