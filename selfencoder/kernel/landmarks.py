@@ -259,27 +259,21 @@ class Cells:
         "Compare each query with the rows of its cells"
         sizes = np.diff(self.starts)[cells]
         ends = sizes.cumsum(1)
+        before = ends - sizes
+        board = np.full((len(queries), ends[:, -1].max()), np.inf, dtype=self.rows.numpy().dtype)
         who, which = np.divmod(np.argsort(cells, axis=None, kind="stable"), cells.shape[1])   # cell by cell
         begins = np.flatnonzero(np.diff(cells[who, which], prepend=-1))
-        parts = np.empty_like(sizes, dtype=object)   # for each query and cell, the distances to the rows there
         for first, last in zip(begins, np.append(begins[1:], len(who))):
-            here = slice(*self.starts[cells[who[first], which[first]] + np.arange(2)])
-            asking = who[first:last]
+            asking, which_of = who[first:last], which[first:last]
+            here = slice(*self.starts[cells[asking[0], which_of[0]] + np.arange(2)])
             D = self.apart(queries[torch.from_numpy(asking)], self.rows[here]).numpy()
             if groups is not None: D[own_group[asking][:, None] == groups[here]] = np.inf
-            for q, c, of_cell in zip(asking, which[first:last], D): parts[q, c] = of_cell
-        # query by query, while its distances are in the cache
-        distance, column = map(np.stack, zip(*(_smallest(np.concatenate(of_query), k) for of_query in parts)))
-        nth = np.stack([np.searchsorted(end, each, side="right") for end, each in zip(ends, column)])
+            board[asking[:, None], before[asking, which_of][:, None] + np.arange(D.shape[1])] = D
+        column = top_columns(-board, k)
+        nth = (column[:, :, None] >= ends[:, None]).sum(2)   # of the cells of the query
         cell = np.take_along_axis(cells, nth, 1)
-        index = self.order[self.starts[cell] + column - np.take_along_axis(ends - sizes, nth, 1)]
-        return _sorted(distance, index)
-
-
-def _smallest(distances, k):
-    "The `k` smallest distances, and where they are"
-    [columns] = top_columns(-distances[None], k)
-    return distances[columns], columns
+        index = self.order[self.starts[cell] + column - np.take_along_axis(before, nth, 1)]
+        return _sorted(np.take_along_axis(board, column, 1), index)
 
 
 def _sorted(distance, index):
