@@ -163,8 +163,8 @@ def detail_grid() -> list:
     return [cell for folds in (range(2), range(2, PAPER.n_folds)) for cell in (
         cells(SIX_TABLES, ["mlp"], [*MLPS, "paper"], folds) + cells(SIX_TABLES[:3], COLUMNS["2b"], SWITCHES, folds)
         + cells(SIX_TABLES[:1], COLUMNS["2b"], TRIED, folds)
-        + cells(["german_categorical"], COLUMNS["2c"], SWITCHES, folds)
         + cells(["digits"], ["se_hidden_sampled"], ["- loss", "- activation", *TRIED], folds)
+        + cells(["german_categorical"], COLUMNS["2c"], SWITCHES, folds)
         + cells(SIX_TABLES[3:], COLUMNS["2b"], SWITCHES, folds)
         + cells(SIX_TABLES[1:2], COLUMNS["2b"], TRIED, folds) + cells(SIX_TABLES, ["mlp"], ["+ trials"], folds))]
 
