@@ -104,10 +104,11 @@ def as_floats(values, name="x0", text=False):
         _refuse_text(values, name)
     try:
         floats = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    except TypeError as error:
-        raise TypeError(f"Column {name!r} is not made of numbers: {error}.") from None
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"Column {name!r} is not made of numbers: {str(error).rstrip('.')}.") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        parts = values.map(pd.api.types.is_list_like).any()
+        what = "holds lists or records (make a column of each part)" if parts else "is not made of numbers"
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"Column {name!r} {what}: {str(error).rstrip('.')}.") from None
     return _finite(floats, name)
 
 # %% ../nbs/tables.ipynb #843ad2c7
