@@ -47,7 +47,7 @@ def run(notebook: Path, flags: set):
     try:
         with working_directory(notebook.parent):
             shell.run_all(nb, exc_stop=True, preproc=lambda c: c.cell_type != "code" or c.idx_ in skip)
-    except Exception:
+    except (Exception, SystemExit):
         sys.exit(shell.prettytb(fname=notebook))
     for i, outputs in kept.items(): nb.cells[i].outputs = outputs
     write_nb(nb, notebook)
