@@ -163,9 +163,9 @@ class Page:
 
 
 def signatures(markdown: str) -> str:
-    "Names in the comments of a signature as names: nbdev makes links of them, which code cannot show"
+    "Names in the comments of a signature as names: nbdev makes links of them, which code cannot show; no home of this machine"
     plain = lambda m: re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"\1", m[0])
-    return re.sub(r"^```python\n.*?^```", plain, markdown, flags=re.S | re.M)
+    return re.sub(r"^```python\n.*?^```", plain, markdown, flags=re.S | re.M).replace(str(Path.home()), "~")
 
 
 def printed(output: str) -> str:
