@@ -163,9 +163,9 @@ class Page:
 
 
 def signatures(markdown: str) -> str:
-    "Names in the comments of a signature as names: nbdev makes links of them, which code cannot show"
+    "Names in the comments of a signature as names: nbdev makes links of them, which code cannot show; no home of this machine"
     plain = lambda m: re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"\1", m[0])
-    return re.sub(r"^```python\n.*?^```", plain, markdown, flags=re.S | re.M)
+    return re.sub(r"^```python\n.*?^```", plain, markdown, flags=re.S | re.M).replace(str(Path.home()), "~")
 
 
 def printed(output: str) -> str:
@@ -229,6 +229,8 @@ def render(page: Page, address: str, menu: list, pages: dict, host: str, reposit
     args += [f"--metadata=pagetitle={meta.get('title', address)}"]
     # not smart: a value in curly quotes would be no Python
     page_html = pypandoc.convert_text(page.markdown, "html5", "markdown-yaml_metadata_block-smart", args)
+    if address != "cli.html":   # nbdev takes `fit` for the command's function; readers mean the method or the parameter
+        page_html = re.sub(r'<a href="[^"]*/cli\.html#\w+">(<code>\w+</code>)</a>', r"\1", page_html)
     here = PurePosixPath(address).parent
 
     def local(link):

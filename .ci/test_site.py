@@ -2,6 +2,7 @@
 
 `.venv/bin/pytest .ci/test_site.py --pictures FOLDER` saves what each page looks like on a phone.
 """
+import re
 import sys
 
 import pytest
@@ -39,9 +40,12 @@ def site():
 
 
 def test_links(site):
-    "Every link leads somewhere, every page has a title, every image a description; no test data is published"
-    complain(docs.problems(site) + [f"{path} is not for readers" for path in (site / "tests").rglob("*")
-                                    if path.is_file() and path.suffix not in (".html", ".png", ".svg")])
+    "Links lead where their words say, every page has a title, every image a description; no test data is published"
+    internal = [path.relative_to(site) for path in site.rglob("*.html") if path.name != "cli.html"
+                and re.search(r'href="[^"]*cli\.html#', path.read_text(encoding="utf-8"))]
+    complain(docs.problems(site) + [f"{path} links the name of a method to the command's parser" for path in internal]
+             + [f"{path} is not for readers" for path in (site / "tests").rglob("*")
+                if path.is_file() and path.suffix not in (".html", ".png", ".svg")])
 
 
 def faults(page) -> list:
