@@ -352,7 +352,7 @@ def known_target(target, args):
 def fit_plan(table, target, args) -> str:
     "What a fit to many rows will take, as it is shown on a terminal"
     from selfencoder.kernel.fit import LANDMARKS, MANY_ROWS
-    from selfencoder.kernel.landmark_geometry import FitPlan
+    from selfencoder.kernel.landmark_fit import FitPlan
     (n, d), labelled = table.shape, target is not None
     if n < MANY_ROWS or getattr(args, "model", "kernel") == "network": return ""
     return f" ({FitPlan(n, 2 * d, LANDMARKS, d, labelled, labelled)})"

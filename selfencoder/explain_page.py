@@ -185,7 +185,7 @@ def class_html(model, answers: Answers, i: int, name: str) -> Html:
                     class_="answer"), tag("div", *bars, class_="likely"))
     if answers.likely is None or len(answers.likely[i]) < 2: return text
     several = " or ".join(cell_text(label) for label in answers.likely[i][:10])
-    return html(text, tag("p", f"Not certain: it may be {several}. In about nine of ten such cases it is one of these."))
+    return html(text, tag("p", f"Not certain: it may be {several}. In about nine of ten such cases it is one of them."))
 
 
 def unusual_html(answers: Answers, i: int, noun: str) -> Html:

@@ -240,7 +240,8 @@ def check_arrays(arrays: dict, expected: dict, sizes: dict):
                     f"{name} has the shape {array.shape}, which does not fit the rest")
         if kind != "f" or not array.size: continue
         # NaN is neither; least and largest, since an array of hundreds of megabytes is not copied
-        require(float(array.min()) > -LARGEST and float(array.max()) < LARGEST, f"{name} holds NaN, infinity or nearly that")
+        require(-LARGEST < float(array.min()) and float(array.max()) < LARGEST,
+                f"{name} holds NaN, infinity or nearly that")
 
 
 def check_range(name: str, array, low, high=np.inf):

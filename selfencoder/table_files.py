@@ -119,8 +119,8 @@ def _column_names(header, path):
     if twice:
         raise ValueError(f"{str(path)!r} has more than one column {twice[0]!r}: its first line must hold the names of "
                          "the columns, all of them different")
-    _notes([f"{name} of {str(path)!r} has no name and is called {name!r}: if it only numbers the rows, leave it out with "
-            f"--ignore {name!r}" for name, given in zip(names, header) if not given.strip()])
+    _notes([f"{name} of {str(path)!r} has no name and is called {name!r}: if it only numbers the rows, leave it out "
+            f"with --ignore {name!r}" for name, given in zip(names, header) if not given.strip()])
     data = [name for name in names if "." in name and not np.isnan(numbers_in([name])).any()]
     if data:
         _note(f"the first line of {str(path)!r} holds numbers such as {data[0]}: if it does not hold the column names, "
@@ -255,8 +255,8 @@ def _few_texts(column, numbers, path):
     "A note if nearly all cells of a text column are numbers"
     if np.isnan(numbers).mean() > 0.1: return []
     line = column.index[np.isnan(numbers)][0]
-    return [f"column {column.name!r} of {str(path)!r} holds numbers, but {column[line]!r} in line {line}, so it is read as "
-            "text: leave such cells empty if the number is not known"]
+    return [f"column {column.name!r} of {str(path)!r} holds numbers, but {column[line]!r} in line {line}, so it is "
+            "read as text: leave such cells empty if the number is not known"]
 
 # %% ../nbs/table_files.ipynb #b4aac33d
 def _like_training(table, holds_numbers, decimal, path):

@@ -190,7 +190,7 @@ n_neighbors : int, default=5
 kernel : {"auto", "laplace", "exponential", "gaussian"} or list of them, default="auto"
     How distances become similarities. "auto": without a target Laplace; with one all three, weighted by leave-one-out.
     (`invariance="affine"` has no Laplace kernel: "exponential" without a target, and two with one.) With landmarks one
-    of them: Laplace; from 100 columns on and with a target, the better one of Laplace and Gaussian; of a list, the best.
+    of them: Laplace; from 100 columns on and with a target, the better of Laplace and Gaussian; of a list, the best.
 bandwidth : "auto" or float, default="auto"
     Width of the kernel, in multiples of the median distance between two training rows. "auto": without a target 0.5;
     with one 1 and 16 for Laplace, 8 for exponential, 4 for Gaussian.

@@ -21,7 +21,7 @@ import torch
 from ..arithmetic import check_coordinates
 from .coordinates import KernelCoordinates, kernel_names
 from .geometry import KernelGeometry
-from .landmark_geometry import fit_landmarks, landmark_kernel, precision_for, roles, weighable
+from .landmark_fit import fit_landmarks, landmark_kernel, precision_for, roles, weighable
 from .members import LEARNED, PLAIN, Member, TrainingRows, kernel_part
 from .partitions import Partitions, fit_partitions
 from .selection import UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY, average, choose
@@ -73,8 +73,8 @@ class FitSettings:
             competes = labelled and n_columns >= WIDE and kernels[0] == "laplace"
             return ["laplace", "gaussian"] if competes else kernels[:1]
         if labelled or len(kernels) == 1: return kernels
-        raise ValueError(f"with landmarks and without a target there is one kernel, and {len(kernels)} were named: name "
-                         "one, or pass n_landmarks=None.")
+        raise ValueError(f"with landmarks and without a target there is one kernel, and {len(kernels)} were named: "
+                         "name one, or pass n_landmarks=None.")
 
     def coordinates(self, kernels: list) -> KernelCoordinates:
         "Coordinates that are not fitted yet, with what these kernels compare"

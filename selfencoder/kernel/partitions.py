@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 import torch
 
-from .landmark_geometry import (LandmarkGeometry, LandmarkPass, category_bits, landmark_kernel, landmark_part,
-                                                  precision_for, roles, tree_rows, validate, without_targets)
+from .landmark_fit import (category_bits, landmark_kernel, landmark_part, precision_for, roles, tree_rows,
+                                             validate)
+from .landmark_geometry import LandmarkGeometry, LandmarkPass, without_targets
 from .leaves import grow_trees
 
 # %% ../../nbs/kernel/partitions.ipynb #ca17729a

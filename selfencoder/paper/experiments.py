@@ -378,7 +378,8 @@ def measure(cell: Cell, budget: Budget) -> dict:
     ended = time.perf_counter()
     record = {**cell._asdict(), "accuracy": float(accuracy), "selection": selected, "tried": len(trials),
               "selected": _plain(setting | point), "seconds": round(ended - start, 3),
-              "final_seconds": round(ended - searched, 3), "processor_seconds": round(time.thread_time() - processor, 3)}
+              "final_seconds": round(ended - searched, 3),
+              "processor_seconds": round(time.thread_time() - processor, 3)}
     return record | ({"trials": np.round(trials, 4).tolist()} if cell.protocol == "published" and selected else {})
 
 # %% ../../nbs/paper/experiments.ipynb #927c6cde
