@@ -235,15 +235,16 @@ def imported(source: str, package: str = "") -> set:
     "The modules of the library that a piece of code imports; `package`: of the module it stands in"
     found = set()
     for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {each.name[len(LIBRARY) + 1:].replace(".", "/") for each in node.names if each.name.startswith(f"{LIBRARY}.")}
         if not isinstance(node, ast.ImportFrom): continue
         if node.level:
             name = "/".join(filter(None, [package * (node.level == 1), (node.module or "").replace(".", "/")]))
         elif (node.module or "").split(".")[0] == LIBRARY: name = node.module[len(LIBRARY) + 1:].replace(".", "/")
         else: continue
-        if not name:   # the estimators, which the package fetches from the wings
-            name = ("kernel" if any(each.name.startswith("Kernel") for each in node.names) else "network") + "/estimators"
-            if {each.name.startswith("Kernel") for each in node.names} == {True, False}: found.add("network/estimators")
-        found.add(name)
+        found |= {name, *(f"{name}/{each.name}".lstrip("/") for each in node.names)}   # a module, or modules of a package
+        estimators = [each.name for each in node.names if each.name[0].isupper()] if not name else []
+        found |= {("kernel" if each.startswith("Kernel") else "network") + "/estimators" for each in estimators}
     return found & set(modules())
 
 
