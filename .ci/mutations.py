@@ -49,7 +49,7 @@ SWAPS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast
          ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
          ast.Pow: ast.Mult, ast.And: ast.Or, ast.Or: ast.And}
 ROUNDED = {"ceil": "floor", "floor": "ceil", "left": "right", "right": "left"}
-BOUNDS = {"min", "max", "minimum", "maximum", "clip"}
+BOUNDS = {"min", "max", "minimum", "maximum", "clip", "clamp"}
 SELECTIONS = {"_safe_indexing", "take", "take_along_axis", "index_select", "compress"}
 COMMUTATIVE = BOUNDS | {"zip", "isinstance", "isclose", "hasattr", "getattr", "range", "print", "samefile",
                         "check_consistent_length", "array_equal", "allclose"}
@@ -59,6 +59,19 @@ def called(node) -> str:
     "The last name of what is called, if `node` is a call"
     if not isinstance(node, ast.Call): return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def of_object(node) -> bool:
+    "Whether a call is of a method, not of a function of a module"
+    return isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in ("np", "torch", "F")
+
+
+def whole(node):
+    "What a selection of rows is taken from; anything else as it is"
+    if isinstance(node, ast.Subscript):
+        return node.value.value if getattr(node.value, "attr", "") in ("iloc", "loc") else node.value
+    if called(node) in SELECTIONS and node.args: return node.func.value if of_object(node) else node.args[0]
+    return node
 
 
 def usual(node):
@@ -88,22 +101,24 @@ def human(node):
         yield "stale-cache", ast.Pass()
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(
             node.slice, (ast.Name, ast.Compare, ast.UnaryOp, ast.Attribute, ast.Call)):
-        yield "all-rows", node.value.value if getattr(node.value, "attr", "") in ("iloc", "loc") else node.value
-    if called(node) in SELECTIONS and node.args:
-        of_module = isinstance(node.func, ast.Name) or getattr(node.func.value, "id", "") in ("np", "torch")
-        yield "all-rows", node.args[0] if of_module else node.func.value
-    if called(node) == "fit" and node.args and isinstance(node.args[0], (ast.Subscript, ast.Call)):
-        inner = node.args[0].value if isinstance(node.args[0], ast.Subscript) else (node.args[0].args or [None])[0]
-        if inner is not None: yield "fit-on-all", ast.Call(node.func, [inner, *node.args[1:]], node.keywords)
+        yield "all-rows", whole(node)
+    if called(node) in SELECTIONS and node.args: yield "all-rows", whole(node)
+    if called(node) == "fit" and node.args and whole(node.args[0]) is not node.args[0]:
+        yield "fit-on-all", ast.Call(node.func, [whole(each) for each in node.args], node.keywords)
     if isinstance(node, ast.Call):
         for keyword in node.keywords:
-            if keyword.arg in FOR_PEOPLE: continue
+            if keyword.arg in FOR_PEOPLE or only_looks(node, "keywords", keyword): continue
             yield "no-keyword", ast.Call(node.func, node.args, [each for each in node.keywords if each is not keyword])
     if called(node) == "copy" and isinstance(node.func, ast.Attribute) and not node.args: yield "view", node.func.value
-    if called(node) in ("list", "dict", "array") and len(node.args) == 1 and not node.keywords and isinstance(
-            node.args[0], (ast.Name, ast.Attribute, ast.Subscript)):   # a copy of something that is there
-        yield "view", node.args[0]
-    if called(node) in BOUNDS and len(node.args) >= 2: yield "no-bound", node.args[0]
+    if isinstance(node, (ast.Return, ast.Assign)) and called(node.value) in ("list", "dict", "array") and len(
+            node.value.args) == 1 and not node.value.keywords and isinstance(node.value.args[0], (ast.Name, ast.Attribute)):
+        # a copy that is kept or returned; one that is only looked through protects nothing
+        yield "view", type(node)(**{name: getattr(node, name) for name in node._fields} | {"value": node.value.args[0]})
+    if called(node) in BOUNDS:
+        if of_object(node): values = [node.func.value] * (2 if called(node) in ("clip", "clamp") else 0)
+        else: values = [each for each in node.args if not isinstance(each, ast.Starred)]
+        kept = next((each for each in values if not isinstance(each, ast.Constant)), None)   # numbers are bounds
+        if len(values) >= 2 and kept is not None: yield "no-bound", kept
     if isinstance(node, ast.If) and not node.orelse and len(node.body) == 1 and isinstance(
             node.body[0], (ast.Raise, ast.Return, ast.Continue)):
         yield "guard", ast.Constant(False)
@@ -115,8 +130,28 @@ def human(node):
         yield "off-by-one", ast.Call(ast.Attribute(node.func.value, ROUNDED[called(node)], ast.Load()), node.args, [])
     if isinstance(node, ast.Call) and called(node) not in COMMUTATIVE and len(node.args) >= 2:
         first, second, *rest = node.args
-        if type(first) is type(second) and isinstance(first, (ast.Name, ast.Attribute)):
+        if type(first) is type(second) and isinstance(first, (ast.Name, ast.Attribute)) and ast.dump(first) != ast.dump(second):
             yield "swapped", ast.Call(node.func, [second, first, *rest], node.keywords)
+
+
+# how a picture looks: its numbers, words and scales are changed, but not colours, lines, frames and where words stand
+CANVAS = {"ax", "axes", "fig", "figure", "plt"}
+LOOKS = {"set_visible", "set_axis_off", "tick_params", "grid", "legend"}
+LOOK = {"color", "linewidth", "lw", "linestyle", "ls", "zorder", "marker", "markersize", "fmt", "fontsize", "va", "ha", "frameon",
+        "loc", "ncols", "bbox_to_anchor", "arrowprops", "dpi", "layout", "sharey", "clip_on", "xlim", "ylim"}
+
+
+def only_looks(node, name: str, child) -> bool:
+    "Whether `child`, a part of `node`, only says how something is drawn with matplotlib"
+    call = child.value if isinstance(child, ast.Expr) else child
+    def on_canvas(call):
+        place = getattr(call, "func", None)
+        while isinstance(place, (ast.Attribute, ast.Subscript, ast.Call)): place = getattr(place, "value", getattr(place, "func", None))
+        return isinstance(call, ast.Call) and isinstance(place, ast.Name) and place.id in CANVAS
+    if on_canvas(call) and called(call) in LOOKS: return True
+    if not on_canvas(node): return False
+    return isinstance(child, ast.keyword) and child.arg in LOOK or \
+        name == "args" and called(node) in ("text", "annotate") and child in node.args[:2]
 
 
 SKIPPED = ("annotation", "returns", "decorator_list", "defaults", "kw_defaults")   # defaults are choices, not logic
@@ -148,7 +183,7 @@ def walk(node, function=""):
         for child in value if isinstance(value, list) else [value]:
             if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr): continue   # text is for people
             if name in SKIPPED or isinstance(child, (ast.Import, ast.ImportFrom)): continue
-            if isinstance(child, ast.keyword) and child.arg in FOR_PEOPLE: continue
+            if isinstance(child, ast.keyword) and child.arg in FOR_PEOPLE or only_looks(node, name, child): continue
             inside = function
             if isinstance(child, (ast.FunctionDef, ast.ClassDef)):
                 inside = f"{function}.{child.name}".lstrip(".")
@@ -200,15 +235,16 @@ def imported(source: str, package: str = "") -> set:
     "The modules of the library that a piece of code imports; `package`: of the module it stands in"
     found = set()
     for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {each.name[len(LIBRARY) + 1:].replace(".", "/") for each in node.names if each.name.startswith(f"{LIBRARY}.")}
         if not isinstance(node, ast.ImportFrom): continue
         if node.level:
             name = "/".join(filter(None, [package * (node.level == 1), (node.module or "").replace(".", "/")]))
         elif (node.module or "").split(".")[0] == LIBRARY: name = node.module[len(LIBRARY) + 1:].replace(".", "/")
         else: continue
-        if not name:   # the estimators, which the package fetches from the wings
-            name = ("kernel" if any(each.name.startswith("Kernel") for each in node.names) else "network") + "/estimators"
-            if {each.name.startswith("Kernel") for each in node.names} == {True, False}: found.add("network/estimators")
-        found.add(name)
+        found |= {name, *(f"{name}/{each.name}".lstrip("/") for each in node.names)}   # a module, or modules of a package
+        estimators = [each.name for each in node.names if each.name[0].isupper()] if not name else []
+        found |= {("kernel" if each.startswith("Kernel") else "network") + "/estimators" for each in estimators}
     return found & set(modules())
 
 
@@ -219,17 +255,25 @@ def imports_of_modules() -> dict:
 
 
 @cache
-def imports_of_notebooks() -> dict:
-    "For each notebook the modules that its cells import"
+def code_of_notebooks() -> dict:
+    "For each notebook the source of its code cells"
     found = {}
     for path in sorted((ROOT / "nbs").rglob("*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        names = set()
-        for cell in cells:
-            code = re.sub(r"^\s*[%!].*$", "", "".join(cell["source"]), flags=re.M)
-            if cell["cell_type"] == "code" and LIBRARY in code: names |= imported(code)
-        found[path.relative_to(ROOT / "nbs").with_suffix("").as_posix()] = names
+        found[path.relative_to(ROOT / "nbs").with_suffix("").as_posix()] = [
+            re.sub(r"^\s*[%!].*$", "", "".join(cell["source"]), flags=re.M) for cell in cells if cell["cell_type"] == "code"]
     return found
+
+
+@cache
+def imports_of_notebooks() -> dict:
+    "For each notebook the modules that its cells import"
+    return {name: set().union(*(imported(code) for code in cells if LIBRARY in code)) for name, cells in code_of_notebooks().items()}
+
+
+@cache
+def names_in_notebooks() -> dict:
+    return {name: set(re.findall(r"\w+", " ".join(cells))) for name, cells in code_of_notebooks().items()}
 
 
 @cache
@@ -242,15 +286,16 @@ def steps_from(module: str) -> dict:
     return steps
 
 
-def notebooks_of(module: str) -> list:
-    "Its own notebook, and those that are closest to it by imports: half of them test notebooks"
+def notebooks_of(module: str, function: str = "") -> list:
+    "Its own notebook, then those that name the function, then those that are closest to the module by imports"
     steps, own = steps_from(module), modules()[module]
+    called_for = {part for part in function.split(".") if not part.startswith("__")}
     def distance(name): return min((steps[used] for used in imports_of_notebooks()[name] if used in steps), default=None)
     def apart(name): return not module.startswith("paper") and name.startswith(("paper/", "howtos/", "tutorials/"))
+    def order(name): return -len(called_for & names_in_notebooks()[name]), distance(name), name
     near = [name for name in imports_of_notebooks() if name != own and distance(name) is not None and not apart(name)]
-    near.sort(key=lambda name: (distance(name), name))
-    tests = [name for name in near if name.startswith("tests/")]
-    others = [name for name in near if name not in tests]
+    tests = sorted((name for name in near if name.startswith("tests/")), key=order)
+    others = sorted((name for name in near if not name.startswith("tests/")), key=order)
     return [own, *(name for pair in zip_longest(tests, others) for name in pair if name)][:NOTEBOOKS]
 
 
@@ -345,7 +390,7 @@ class Runner:
         start, killed_by, end = time.time(), None, "passed"
         with copied_tree() as tree:
             apply(mutant, tree)
-            for name in notebooks_of(mutant.module):
+            for name in notebooks_of(mutant.module, mutant.function):
                 end = self.run(tree, name)
                 if end == "passed": self.passes[name] = True   # with a change, so without it as well
                 elif self.sound(name):
@@ -393,7 +438,7 @@ def main():
                   if not args.operators or mutant.operator in args.operators]
     sample = drawn(everything, args.number, args.seed)
     print(f"{len(sample)} of {len(everything):,} mutants, seed {args.seed}", flush=True)
-    if args.list: return print(*(f"{mutant}  {notebooks_of(mutant.module)}" for mutant in sample), sep="\n")
+    if args.list: return print(*(f"{mutant}  {notebooks_of(mutant.module, mutant.function)}" for mutant in sample), sep="\n")
     asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     commit = asked.stdout.strip()
     about = {"seed": args.seed, "number": args.number, "only": args.only, "of": len(everything)}

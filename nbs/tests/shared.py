@@ -1,8 +1,18 @@
-"""What the test notebooks share: the configurations that they go through, what is asked, how a refusal is caught.
+"""What the test notebooks share: configurations, what is asked, how a refusal is caught, stored answers.
 
 It lies beside them and is no part of the library.
 """
+import json
+import os
+import re
+import zlib
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 # what every estimator can be asked about the rows of a table, if it has the method
 QUESTIONS = ("transform", "identify_proba", "predict", "predict_proba")
@@ -55,3 +65,66 @@ def refusal(action, contains="", errors=(ValueError, TypeError)):
         assert contains in str(error), error
         return str(error)
     raise AssertionError("nothing was refused")
+
+
+# ---- answers that are stored -----------------------------------------------------------------------------------
+
+def plain(value):
+    "Anything as JSON: of a large array its shape and some entries, of a long text its words and its numbers apart"
+    if hasattr(value, "toarray"): value = value.toarray()
+    if isinstance(value, pd.Series): value = value.to_frame("values")
+    if isinstance(value, pd.DataFrame):
+        return {"index": plain(value.index.to_numpy()), **{str(name): plain(column.to_numpy()) for name, column in value.items()}}
+    if isinstance(value, torch.Tensor): value = value.detach().numpy()
+    if isinstance(value, Figure): return [plain(axes) for axes in value.axes]
+    if isinstance(value, Axes):
+        texts = [value.get_title(), value.get_xlabel(), value.get_ylabel(), *(text.get_text() for text in value.texts)]
+        return {"texts": texts, "ticks": [text.get_text() for text in value.get_yticklabels()],
+                "lines": [plain(line.get_xydata()) for line in value.lines],
+                "points": [plain(np.asarray(points.get_offsets())) for points in value.collections if len(points.get_offsets())]}
+    if isinstance(value, np.ndarray):
+        if value.size > 40 and value.dtype.kind in "fiub":
+            some = value.ravel()[np.linspace(0, value.size - 1, 15).astype(int)]
+            known = value[np.isfinite(value)].astype(float)
+            return {"shape": list(value.shape), "mean": plain(known.mean()), "spread": plain(known.std()), "some": plain(some)}
+        return [plain(each) for each in value]
+    if isinstance(value, dict): return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple, set)): return [plain(each) for each in (sorted(value) if isinstance(value, set) else value)]
+    if isinstance(value, str) and (len(value) > 300 or re.search(r"\d\.\d{4}", value)):
+        numbers = re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", value)
+        words = re.sub(r"-?\d+\.?\d*(?:e-?\d+)?", "#", value)
+        return {"words": zlib.crc32(words.encode()), "numbers": plain(np.array(numbers, dtype=float))}
+    if isinstance(value, (bool, np.bool_)): return bool(value)
+    if isinstance(value, (int, np.integer)): return int(value)
+    if isinstance(value, (float, np.floating)): return float(f"{value:.7g}") if np.isfinite(value) else str(value)
+    return value if value is None else str(value)
+
+
+def differences(stored, found, where="", tolerance=1e-4):
+    "Where two answers differ by more than rounding"
+    if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
+        return [each for name in stored for each in differences(stored[name], found[name], f"{where}/{name}", tolerance)]
+    if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
+        pairs = enumerate(zip(stored, found))
+        return [each for i, pair in pairs for each in differences(*pair, f"{where}/{i}", tolerance)]
+    if isinstance(stored, (int, float)) and isinstance(found, (int, float)) and type(stored) is not bool:
+        if abs(stored - found) <= tolerance * max(abs(stored), abs(found)) + 1e-7: return []
+    elif stored == found: return []
+    return [f"{where}: {str(stored)[:80]} was stored, {str(found)[:80]} is found"]
+
+
+class StoredAnswers:
+    "Answers beside those of a file; with STORE_ANSWERS=1 in the environment the file is written anew"
+
+    def __init__(self, path):
+        self.path, self.found = Path(path), {}
+
+    def add(self, name, value): self.found[name] = json.loads(json.dumps(plain(value)))
+
+    def check(self):
+        if os.environ.get("STORE_ANSWERS"):
+            lines = (f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in self.found.items())
+            self.path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        wrong = differences(json.loads(self.path.read_text(encoding="utf-8")), self.found)
+        assert not wrong, "\n".join([f"{len(wrong)} answers differ; if they should, STORE_ANSWERS=1 stores them:", *wrong[:10]])
+        return len(self.found)
