@@ -9,8 +9,10 @@
 
 A mutant is *killed* if one of its notebooks fails or takes far too long, and *survived* if all of them pass. Half of the
 operators are the usual ones (signs, constants, conditions), the others make the mistakes that people make; the sample
-has equally many of each operator. mutmut and cosmic-ray change modules, but here a notebook defines what it tests: the
-change has to be made in its cell, and the module made from it. So this is a script of its own.
+has equally many of each operator. Not drawn from: defaults and constants outside of functions, texts for people, how a
+figure looks (colours, lines, frames, where words stand), and the modules of NOT_CHANGED. mutmut and cosmic-ray change
+modules, but here a notebook defines what it tests: the change has to be made in its cell, and the module made from it.
+So this is a script of its own.
 """
 import argparse
 import ast
@@ -40,6 +42,7 @@ EQUIVALENT = json.loads((Path(__file__).parent / "mutations_equivalent.json").re
 SECONDS = 400     # processor time of one notebook: what takes longer has been changed into something that never ends
 STALLED = 60      # seconds without any: it waits for something that never comes
 NOTEBOOKS = 5     # that are run for a mutant, the closest first
+ALWAYS = ("tests/mistakes", "tests/attacks")   # of the whole library, in seconds
 NOT_CHANGED = ("displays", "paper/benchmarks", "paper/first_look")   # pictures and measurements: eyes judge them
 
 # ---- operators ------------------------------------------------------------------------------------------------
@@ -287,7 +290,7 @@ def steps_from(module: str) -> dict:
 
 
 def notebooks_of(module: str, function: str = "") -> list:
-    "Its own notebook, then those that name the function, then those that are closest to the module by imports"
+    "Its own notebook, those that name the function, those that are closest by imports; and tests of mistakes and attacks"
     steps, own = steps_from(module), modules()[module]
     called_for = {part for part in function.split(".") if not part.startswith("__")}
     def distance(name): return min((steps[used] for used in imports_of_notebooks()[name] if used in steps), default=None)
@@ -296,7 +299,8 @@ def notebooks_of(module: str, function: str = "") -> list:
     near = [name for name in imports_of_notebooks() if name != own and distance(name) is not None and not apart(name)]
     tests = sorted((name for name in near if name.startswith("tests/")), key=order)
     others = sorted((name for name in near if not name.startswith("tests/")), key=order)
-    return [own, *(name for pair in zip_longest(tests, others) for name in pair if name)][:NOTEBOOKS]
+    closest = [own, *(name for pair in zip_longest(tests, others) for name in pair if name)][:NOTEBOOKS]
+    return closest + [name for name in ALWAYS if name in near and name not in closest]
 
 
 # ---- trying it ------------------------------------------------------------------------------------------------
@@ -386,7 +390,8 @@ class Runner:
                 with copied_tree() as tree: self.passes[name] = self.run(tree, name) == "passed"
             return self.passes[name]
 
-    def verdict(self, mutant: Mutant) -> dict:
+    def verdict(self, mutant: Mutant | None) -> dict:
+        if mutant is None: return {"outcome": "gone", "why": "what was changed is no longer in the code"}
         start, killed_by, end = time.time(), None, "passed"
         with copied_tree() as tree:
             apply(mutant, tree)
@@ -404,7 +409,7 @@ class Runner:
 
 
 def score(outcomes: list) -> dict:
-    return {word: outcomes.count(word) for word in ("killed", "survived", "excused")}
+    return {word: outcomes.count(word) for word in ("killed", "survived", "excused", "gone")}
 
 
 def keep(record: dict, path: Path):
@@ -441,24 +446,27 @@ def main():
     if args.list: return print(*(f"{mutant}  {notebooks_of(mutant.module, mutant.function)}" for mutant in sample), sep="\n")
     asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     commit = asked.stdout.strip()
-    about = {"seed": args.seed, "number": args.number, "only": args.only, "of": len(everything)}
-    record = record or about | {"commit": commit, "before": {}, "after": {}, "verdicts": []}
-    verdicts = record["verdicts"]
-    if any(record[name] != value for name, value in about.items()) or any(
-            v["mutant"] != mutant.key for v, mutant in zip(verdicts, sample)):
-        sys.exit(f"{args.out} is about other mutants: name another file.")
-    alive = [i for i, v in enumerate(verdicts) if v.get("again", v)["outcome"] == "survived"]
-    places = alive if args.again else range(len(verdicts), len(sample))
-    runner = Runner(imports_of_notebooks() if args.passing else ())
+    about = {"seed": args.seed, "number": args.number, "only": args.only}
+    record = record or about | {"of": len(everything), "commit": commit, "before": {}, "after": {}, "verdicts": []}
+    verdicts, runner = record["verdicts"], Runner(imports_of_notebooks() if args.passing else ())
+    if args.again:
+        by_key = {tuple(mutant.key): mutant for mutant in everything}
+        places = [i for i, v in enumerate(verdicts) if v.get("again", v)["outcome"] == "survived"]
+        todo = [by_key.get(tuple(verdicts[i]["mutant"])) for i in places]
+    else:
+        if any(record[name] != value for name, value in (about | {"of": len(everything)}).items()) or any(
+                v["mutant"] != mutant.key for v, mutant in zip(verdicts, sample)):
+            sys.exit(f"{args.out} is about other mutants: name another file.")
+        places, todo = range(len(verdicts), len(sample)), sample[len(verdicts):]
     with ThreadPoolExecutor(args.jobs) as pool:
-        for place, verdict in zip(places, pool.map(runner.verdict, [sample[i] for i in places])):
+        for place, verdict in zip(places, pool.map(runner.verdict, todo)):
             if args.again: verdicts[place]["again"] = {"commit": commit, **verdict}
             else: verdicts.append(verdict)
             if args.out: keep(record, args.out)
     count = score([v.get("again", v)["outcome"] for v in verdicts])
     counted = count["killed"] + count["survived"]
     print(f"{count['killed']} of {counted} killed ({count['killed'] / max(counted, 1):.0%}), {count['survived']} survived, "
-          f"{count['excused']} cannot be told from the original")
+          f"{count['excused']} cannot be told from the original, {count['gone']} gone with their code")
     sys.exit(count["killed"] < 0.85 * counted)
 
 

@@ -206,9 +206,10 @@ def row_names(model, noun: str) -> list:
 def near_cell(value, mine, share: float, part: float, largest: float) -> Html:
     "One cell of a neighbour: it adds `share` to the distance, which is `part` of it"
     kind = ["same"] * (cell_text(value) == cell_text(mine)) + ["text"] * isinstance(plain_cell(value), str)
-    note = tag("small", f" {100 * part:.0f}\u00a0%") if abs(part) >= 0.095 else None
+    part = round(part, 2) + 0.0   # adding 0 makes 0 of -0
+    note = tag("small", f" {100 * part:.0f}\u00a0%") if abs(part) >= 0.1 else None
     return tag("td", cell_text(value), note, class_=" ".join(kind), title=f"{100 * part:.0f} % of the distance",
-               style=f"background: rgba({SHADES[share >= 0]}, {0.45 * abs(share) / largest:.2f})")
+               style=f"background: rgba({SHADES[part >= 0]}, {0.45 * abs(share) / largest:.2f})")
 
 
 def near_html(model, table, target, x: pd.DataFrame, neighbors: np.ndarray, noun: str) -> Html:

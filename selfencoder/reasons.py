@@ -144,8 +144,8 @@ class NeighborTable:
         "One cell of a neighbour as HTML"
         value, share = self.neighbors[name].iloc[row], self.shares[name].iloc[row]
         shade = abs(share) / max(self.shares.abs().to_numpy().max(), 1e-300)
-        part = share / max(self.shares.iloc[row].sum(), 1e-300)
-        style = f"background: rgba({SHADES[share >= 0]}, {0.5 * shade:.2f})"
+        part = round(share / max(self.shares.iloc[row].sum(), 1e-300), 3) + 0.0   # adding 0 makes 0 of -0
+        style = f"background: rgba({SHADES[part >= 0]}, {0.5 * shade:.2f})"
         note = f" <small>{part:.0%}</small>" if abs(part) >= 0.095 else ""
         return f'<td style="{style}" title="{part:.1%} of the distance">{as_text(value)}{note}</td>'
 

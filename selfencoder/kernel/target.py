@@ -194,7 +194,7 @@ class FittedTarget:
     def observed(self) -> np.ndarray:
         "The classes or numbers of the rows, as they were given: (n,) or (n, targets)"
         if self.labels: columns = [labels[code.cpu().numpy()] for labels, code in zip(self.labels, self.target.codes)]
-        else: columns = list(self.Y.T)
+        else: columns = self.Y.T
         return np.stack(columns, axis=1) if self.several else columns[0]
 
     @property

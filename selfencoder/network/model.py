@@ -21,7 +21,6 @@ from ..runtime import check_option
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh, "logistic": torch.sigmoid, "identity": lambda x: x}
 OUTPUT_ACTIVATIONS = ("softmax", "sigmoid")
 
-
 # %% ../../nbs/network/model.ipynb #0161f19f
 def check_hidden_sizes(hidden_layer_sizes):
     "Raise unless these are whole numbers, one for each hidden layer"

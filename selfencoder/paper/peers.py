@@ -10,7 +10,7 @@ __all__ = ['MEDIANS', 'NEIGHBORS', 'SVM_GRID', 'RIDGE_GRID', 'KNN_GRID', 'SVC_SE
 
 # %% ../../nbs/paper/peers.ipynb #2c6eef13
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -68,9 +68,9 @@ class Model:
     tuning: str = ""                  # what these two tune
     package: str | None = None        # what has to be installed for them
 
-    def points(self, budget) -> list:
+    def points(self, budget) -> Sequence:
         "The settings along the path"
-        return list(self.path)
+        return self.path
 
     def evaluate(self, settings, X, y, splits, budget, seed) -> np.ndarray:
         "The accuracies: settings x splits x path"

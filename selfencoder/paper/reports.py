@@ -251,7 +251,7 @@ def spread_apart(values, gap):
 
 def plot_times(frame: pd.DataFrame, protocol: str = "nested"):
     "Mean accuracy against the time that one fold takes, selection included; the models and datasets of `mean_ranks`"
-    models = list(mean_ranks(frame, protocol)[0].index)
+    models = mean_ranks(frame, protocol)[0].index
     some = frame[(frame.protocol == protocol) & frame.model.isin(models)]
     wide = some.pivot_table(index="dataset", columns="model", values=["accuracy", "seconds"]).dropna()
     accuracy, seconds = wide["accuracy"].mean(), np.exp(np.log(wide["seconds"].clip(lower=1e-3)).mean())
