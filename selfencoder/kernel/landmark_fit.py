@@ -24,11 +24,10 @@ from .coordinates import METRICS
 from .geometry import Part
 from .landmark_geometry import (KEPT_SIMILARITIES, UNLABELLED_SCHEME, LandmarkGeometry, LandmarkPass,
                                                   Scheme, without_targets)
-from .landmarks import Coarse, Sums
 from .leaves import N_TREES, column_signs, grow_trees, tree_inputs
 from .members import first_target, forest_evidence, kernel_part
 from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH
-from .solution import distances
+from .solution import Cholesky, distances
 from ..runtime import one_thread
 
 # %% ../../nbs/kernel/landmark_fit.ipynb #33aefd1a
@@ -180,11 +179,10 @@ def column_evidence(coordinates, Z, target, weights, seed) -> np.ndarray:
 def loss_elsewhere(coordinates, Z, weights, target, kernel, column_weights, rows, others) -> float:
     "The loss at `others` of the self-encoder on `rows` alone, with the best of the penalties"
     part, K = kernel_part(coordinates, Z[rows], kernel, UNLABELLED_BANDWIDTH, column_weights)
-    v, Y = torch.from_numpy(weights), target.Y.cpu()
-    sums = Sums.of(K, Y[rows], v[rows])
-    coarse, A = Coarse(K, sums), part.rows(Z, "cpu")
-    K = distances(A[others], A[rows], METRICS[kernel]).div_(-part.width).exp_()
-    votes = torch.stack([K @ b + c for b, c in (coarse.vote_coefficients(sums, l) for l in grid_of(kernel).penalties)])
+    A, v, Y = part.rows(Z, "cpu"), torch.from_numpy(weights), target.Y.cpu()
+    similar = distances(A[others], A[rows], METRICS[kernel]).div_(-part.width).exp_()
+    def vote(factor): return factor.share @ Y[rows] + (similar - factor.mean) @ factor.coefficients(Y[rows])
+    votes = torch.stack([vote(Cholesky(K.clone(), l, v[rows])) for l in grid_of(kernel).penalties])
     return float(target.select(others).losses(votes.to(target.Y.device), v[others].to(target.Y.device)).min())
 
 

@@ -261,14 +261,15 @@ class Cells:
         ends = sizes.cumsum(1)
         before = ends - sizes
         board = np.full((len(queries), ends[:, -1].max()), np.inf, dtype=self.rows.numpy().dtype)
-        who, which = np.divmod(np.argsort(cells, axis=None, kind="stable"), cells.shape[1])   # cell by cell
-        begins = np.flatnonzero(np.diff(cells[who, which], prepend=-1))
+        flat, by_cell = board.reshape(-1), np.argsort(cells, axis=None, kind="stable")
+        who, cell = by_cell // cells.shape[1], cells.reshape(-1)[by_cell]
+        place = who * board.shape[1] + before.reshape(-1)[by_cell]   # of the first row of the cell, for each that asks
+        begins = np.flatnonzero(np.diff(cell, prepend=-1))
         for first, last in zip(begins, np.append(begins[1:], len(who))):
-            asking, which_of = who[first:last], which[first:last]
-            here = slice(*self.starts[cells[asking[0], which_of[0]] + np.arange(2)])
-            D = self.apart(queries[torch.from_numpy(asking)], self.rows[here]).numpy()
-            if groups is not None: D[own_group[asking][:, None] == groups[here]] = np.inf
-            board[asking[:, None], before[asking, which_of][:, None] + np.arange(D.shape[1])] = D
+            here = slice(self.starts[cell[first]], self.starts[cell[first] + 1])
+            D = self.apart(queries[torch.from_numpy(who[first:last])], self.rows[here]).numpy()
+            if groups is not None: D[own_group[who[first:last], None] == groups[here]] = np.inf
+            flat[place[first:last, None] + np.arange(D.shape[1])] = D
         column = top_columns(-board, k)
         nth = (column[:, :, None] >= ends[:, None]).sum(2)   # of the cells of the query
         cell = np.take_along_axis(cells, nth, 1)
