@@ -21,6 +21,7 @@ from sklearn.metrics import r2_score
 from threadpoolctl import threadpool_limits
 
 from .explain_page import page_file, plain_cell, security_policy
+from .files import write_atomically
 from .kernel.geometry import KernelGeometry
 from .reasons import distance_shares, fitted_model, frame_of, without
 from .search import symmetric_graph
@@ -208,9 +209,8 @@ class Exploration:
 
     def save(self, path) -> Path:
         "Write the page to a file"
-        path = Path(path)
-        path.write_text(self.page(), encoding="utf-8", newline="\n")
-        return path
+        write_atomically(path, self.page().encode())
+        return Path(path)
 
     def _repr_html_(self) -> str:
         "The page in a frame, as notebooks show it"
