@@ -240,10 +240,10 @@ class LandmarkGeometry:
 
     def _similar(self, D): return torch.exp(D / -self.parts[0].width)
 
-    def _among(self, A, B, penalty):
-        "Similarities of batches of rows, in a precision in which systems with this penalty can be solved"
-        D = self.apart(A, B)
-        return (D if penalty >= SINGLE_PENALTY else D.double()).div_(-self.parts[0].width).exp_()
+    def _of_neighbors(self, A, rows, penalty):
+        "Similarities among the neighbours of each query, and to it; so precise that such a penalty can be solved for"
+        def similar(D): return (D if penalty >= SINGLE_PENALTY else D.double()).div_(-self.parts[0].width).exp_()
+        return similar(self.apart.among(rows)), similar(self.apart(A[:, None], rows)[:, 0])
 
     def _training_columns(self, g, rows):
         "Similarities of training rows to the landmarks (g = 0), or which leaves they are in (g = 1)"
@@ -286,7 +286,7 @@ class LandmarkGeometry:
 
     def _solve_local(self, A, index, penalty):
         rows = self._training(index.numpy())
-        K, k = self._among(rows, rows, penalty), self._among(A[:, None], rows, penalty)[:, 0]
+        K, k = self._of_neighbors(A, rows, penalty)
         w, novelty = local_solve(K, k, torch.from_numpy(self.weights)[index].to(k.dtype), penalty)
         return w.double(), novelty.double()
 
@@ -658,7 +658,7 @@ class _LeftOut:
         "The votes of each scheme, from those of the coarse solutions and from what they leave over at the neighbours"
         geometry, rows, votes = self.geometry, self.geometry._training(index.numpy()), []
         least = min(scheme.local_penalty for scheme in self.schemes)
-        K, k = geometry._among(rows, rows, least), geometry._among(A[:, None], rows, least)[:, 0]
+        K, k = geometry._of_neighbors(A, rows, least)
         weights = torch.from_numpy(geometry.weights)[index].to(K.dtype)
 
         @cache
