@@ -5,7 +5,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from warnings import warn
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 __all__ = ["KernelSelfEncoder", "KernelSelfEncoderClassifier", "KernelSelfEncoderRegressor",
            "SelfEncoder", "SelfEncoderClassifier", "SelfEncoderRegressor", "SelfEncoderGraph"]
 
