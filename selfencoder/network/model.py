@@ -105,7 +105,7 @@ class SelfEncoderNetwork(nn.Module):
         state = dict(state)
         arrays, training, requires_grad = (state.pop(name) for name in ("arrays", "training", "requires_grad"))
         self.__init__(**state | {"dtype": getattr(torch, state["dtype"])})
-        self.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
+        self.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
         self.train(training).requires_grad_(requires_grad)
 
 # %% ../../nbs/network/model.ipynb #9322f729
