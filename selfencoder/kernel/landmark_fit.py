@@ -135,7 +135,7 @@ CANDIDATES = 100, 300, 1000, 3000   # rows that the kernel finds nearest, whose 
 def choose_candidates(geometry: LandmarkGeometry, rows: np.ndarray, recall: float = RECALL) -> LandmarkGeometry:
     "The geometry with the fewest candidates among which the neighbours by kernel and leaves are; if none do, all rows"
     if not geometry.leaf_weight: return geometry
-    k, Z = min(CANDIDATES[0] // 10, len(geometry.Z)), geometry.Z[rows]
+    k, Z = CANDIDATES[0] // 10, geometry.Z[rows]
     exact = geometry.replace(n_candidates=None).nearest(Z, k)[0]
     for n_candidates in CANDIDATES if recall < 1 else ():
         found = geometry.replace(n_candidates=n_candidates)

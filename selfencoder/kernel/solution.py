@@ -98,7 +98,7 @@ class Spectrum:
         K: torch.Tensor,                      # (n, n) similarities of the training rows; overwritten
         weights: torch.Tensor | None = None,  # of the rows, positive; None: all one
     ):
-        self.weights = torch.ones(len(K), dtype=K.dtype, device=K.device) if weights is None else weights
+        self.weights = K.new_ones(len(K)) if weights is None else weights
         self.share = self.weights / self.weights.sum()
         self.mean = K @ self.share
         self.grand_mean = self.share @ self.mean
@@ -246,7 +246,7 @@ class Cholesky:
         penalty: float,
         weights: torch.Tensor | None = None,  # of the rows, positive; None: all one
     ):
-        self.weights = torch.ones(len(K), dtype=K.dtype, device=K.device) if weights is None else weights
+        self.weights = K.new_ones(len(K)) if weights is None else weights
         self.share = self.weights / self.weights.sum()
         self.mean = K @ self.share
         self.grand_mean = self.share @ self.mean
@@ -328,7 +328,7 @@ def square_loss(votes, Y, share) -> torch.Tensor:
     error = ((votes - Y).square() * share[:, None]).sum(-2)
     spread = ((Y - share @ Y).square() * share[:, None]).sum(0)
     constant = spread <= 1e-20 * (share @ Y.square())   # a constant target does not count
-    return torch.where(constant, 0.0, error / spread.clamp(min=1e-300)).mean(-1)
+    return torch.where(constant, 0.0, error / spread).mean(-1)
 
 # %% ../../nbs/kernel/solution.ipynb #df4a87ca
 def class_weights(losses: np.ndarray, n: float) -> np.ndarray:
