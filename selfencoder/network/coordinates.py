@@ -112,7 +112,6 @@ def standardise(E):
     affine = AffineMap(*standard_units(E))
     return (E / affine.unit - affine.shift) * affine.factor, affine
 
-
 # %% ../../nbs/network/coordinates.ipynb #5926fc63
 def skew_signs(S):
     "The sign for each standardised column that makes its skewness, or else its shared third moment, positive"

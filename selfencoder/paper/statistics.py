@@ -26,7 +26,6 @@ def corrected_t(
 # %% ../../nbs/paper/statistics.ipynb #3f7af53e
 def signed_rank(differences) -> float:
     "Wilcoxon's p-value over tables; 1 if there is no difference at all"
-    differences = np.asarray(differences)
     return float(stats.wilcoxon(differences).pvalue) if np.any(differences) else 1.0
 
 # %% ../../nbs/paper/statistics.ipynb #be614f29
