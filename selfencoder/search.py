@@ -35,7 +35,7 @@ def top_columns(values: np.ndarray, k: int) -> np.ndarray:
 
 def best_columns(scores: np.ndarray, k: int) -> np.ndarray:
     "The columns of the `k` largest scores of each row, (queries, k): the best first, the lower column among equals"
-    if scores.shape[1] < max(WIDE, 64 * (k + 1)): return _best_columns(scores, k)
+    if scores.shape[1] < max(WIDE, 64 * k): return _best_columns(scores, k)
     values, columns = (found.numpy() for found in torch.from_numpy(scores).topk(k + 1))
     unclear = ~(values[:, :-1] > values[:, 1:]).all(1)   # equal or NaN: only the rule decides
     if unclear.any(): columns[unclear, :k] = _best_columns(scores[unclear], k)
