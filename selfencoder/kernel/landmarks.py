@@ -272,11 +272,11 @@ class Cells:
         flat, by_cell = board.reshape(-1), np.argsort(cells, axis=None, kind="stable")
         who, cell = by_cell // cells.shape[1], cells.reshape(-1)[by_cell]
         place = who * board.shape[1] + before.reshape(-1)[by_cell]   # of the first row of the cell, for each that asks
-        asked, counted = queries[torch.from_numpy(who)], np.arange(sizes.max())
+        asking, counted = torch.from_numpy(who), np.arange(sizes.max())
         begins = np.flatnonzero(np.diff(cell, prepend=-1))
         for first, last in zip(begins, np.append(begins[1:], len(who))):
             here = slice(self.starts[cell[first]], self.starts[cell[first] + 1])
-            D = self.apart(asked[first:last], self.rows[here]).numpy()
+            D = self.apart(queries.index_select(0, asking[first:last]), self.rows[here]).numpy()
             if groups is not None: D[own_group[who[first:last], None] == groups[here]] = np.inf
             flat[place[first:last, None] + counted[: D.shape[1]]] = D
         column = top_columns(-board, k)
