@@ -273,10 +273,12 @@ class Cells:
         who, cell = by_cell // cells.shape[1], cells.reshape(-1)[by_cell]
         place = who * board.shape[1] + before.reshape(-1)[by_cell]   # of the first row of the cell, for each that asks
         asking, counted = torch.from_numpy(who), np.arange(sizes.max())
+        asked = queries[asking] if len(who) * queries.shape[1] <= ROOM else None   # in this order, if memory allows
         begins = np.flatnonzero(np.diff(cell, prepend=-1))
         for first, last in zip(begins, np.append(begins[1:], len(who))):
             here = slice(self.starts[cell[first]], self.starts[cell[first] + 1])
-            D = self.apart(queries.index_select(0, asking[first:last]), self.rows[here]).numpy()
+            some = queries[asking[first:last]] if asked is None else asked[first:last]
+            D = self.apart(some, self.rows[here]).numpy()
             if groups is not None: D[own_group[who[first:last], None] == groups[here]] = np.inf
             flat[place[first:last, None] + counted[: D.shape[1]]] = D
         column = top_columns(-board, k)
