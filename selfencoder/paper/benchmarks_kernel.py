@@ -181,7 +181,7 @@ def noisy_clusters(n: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarra
 
 
 def landmark_cost(n: int, threads: int = 2) -> dict:
-    "Seconds and peak memory of a fit to `n` rows, and of 1,000 queries (median of five); call it in a process of its own"
+    "Seconds and peak memory of a fit to `n` rows, and of 1,000 queries (median of five), in a process of its own"
     torch.set_num_threads(threads)
     X, y = noisy_clusters(n + 1000)
     model = KernelSelfEncoderClassifier(relevance=None, n_landmarks=min(1000, n // 4))
