@@ -14,7 +14,7 @@ PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce compare test test-versions test-checks test-mutations test-fuzz docs sync release clean
+.PHONY: help run reproduce compare test format lint test-versions test-checks test-mutations test-fuzz docs sync release clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -30,6 +30,14 @@ compare: $(READY) ## compare the kernel self-encoder with its peers on 38 tables
 
 test: $(READY) ## run every check; VERSIONS=newest or VERSIONS=all adds test-versions
 	@$(PYTEST) .ci $(if $(VERSIONS),--versions $(VERSIONS))
+
+format: $(READY) ## format notebooks and checks, and sort out what can be mended automatically
+	@$(BIN)/ruff check --quiet --fix-only
+	@$(BIN)/ruff format
+
+lint: $(READY) ## report what is not formatted, unused or undefined
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/ruff check
 
 test-versions: $(READY) ## try the wheel on every Python that is found, and with the lowest versions of packages
 	@$(PYTEST) .ci/test_versions.py --versions all

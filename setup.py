@@ -1,4 +1,5 @@
 """Packaging: everything that can vary is read from settings.ini."""
+
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -8,8 +9,11 @@ here = Path(__file__).parent
 parser = ConfigParser(delimiters=["="])
 parser.read(here / "settings.ini", encoding="utf-8")
 settings = parser["DEFAULT"]
-extras = {key.removesuffix("_requirements"): settings[key].split()
-          for key in settings if key.endswith("_requirements")}
+extras = {
+    key.removesuffix("_requirements"): settings[key].split()
+    for key in settings
+    if key.endswith("_requirements")
+}
 
 setup(
     name=settings["lib_name"],
@@ -27,7 +31,9 @@ setup(
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
     extras_require=extras,
-    entry_points={"console_scripts": settings["console_scripts"].split(),
-                  "nbdev": ["selfencoder=selfencoder._modidx:d"]},   # lets nbdev link names in prose to their pages
+    entry_points={
+        "console_scripts": settings["console_scripts"].split(),
+        "nbdev": ["selfencoder=selfencoder._modidx:d"],
+    },  # lets nbdev link names in prose to their pages
     zip_safe=False,
 )

@@ -1,10 +1,19 @@
 """What the checks of pages share: the system's Chromium, driven by Playwright."""
+
 import os
 import shutil
 
 # No sandbox: a container's root may not make one, and only our own pages are opened.
-OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-           "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+OPTIONS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 # The ratio of luminances as WCAG defines it; 4.5 is its minimum for text.
 CONTRAST = """selector => {
   const parse = color => {
@@ -30,7 +39,13 @@ CONTRAST = """selector => {
 
 def find_browser():
     "The path of a Chromium, or None"
-    names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+    names = [
+        os.environ.get("CHROMIUM"),
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ]
     return next(filter(None, map(shutil.which, filter(None, names))), None)
 
 
@@ -38,15 +53,28 @@ def complaints(page) -> list:
     "A list that grows with every error, warning and request to the network of `page`"
     heard = []
     page.on("pageerror", lambda error: heard.append(str(error)))
-    page.on("console", lambda message: message.type in ("error", "warning", "assert") and heard.append(message.text))
-    page.on("request", lambda request: request.url.startswith(("file:", "data:")) or
-            heard.append(f"it asks the network for {request.url}"))
+    page.on(
+        "console",
+        lambda message: (
+            message.type in ("error", "warning", "assert") and heard.append(message.text)
+        ),
+    )
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith(("file:", "data:"))
+            or heard.append(f"it asks the network for {request.url}")
+        ),
+    )
     return heard
 
 
 def unreadable(page, selector: str) -> list:
     "What sticks out of the window, and the text among the elements that is hardest to read, if it is too hard"
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    wide = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
     ratio, element = page.evaluate(CONTRAST, selector)
     return ([f"it is {wide} px too wide"] if wide > 0 else []) + (
-        [f"the contrast of {element} is {ratio:.1f}, less than 4.5"] if ratio < 4.5 else [])
+        [f"the contrast of {element} is {ratio:.1f}, less than 4.5"] if ratio < 4.5 else []
+    )

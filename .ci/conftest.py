@@ -2,6 +2,7 @@
 
 Nothing here changes the working tree: the checks look at copies of it.
 """
+
 import os
 from pathlib import Path
 
@@ -12,69 +13,101 @@ import browser as chromium
 import tools
 
 # The checks that take longest start first, so that in the end no worker waits long for the other.
-LONGEST = ["wheel", "sklearn_checks", "clients", "determinism", "experiments", "persistence", "any_table",
-           "benchmarks_kernel", "benchmarks_network", "sampling"]
+LONGEST = [
+    "wheel",
+    "sklearn_checks",
+    "clients",
+    "determinism",
+    "experiments",
+    "persistence",
+    "any_table",
+    "benchmarks_kernel",
+    "benchmarks_network",
+    "sampling",
+]
 
 
 def pytest_addoption(parser):
     parser.addoption("--pictures", help="save what the pages look like in this folder")
-    parser.addoption("--versions", choices=["newest", "all", "lowest"],
-                     help="try other Pythons, all or the newest besides this one, and the lowest versions of packages")
+    parser.addoption(
+        "--versions",
+        choices=["newest", "all", "lowest"],
+        help="try other Pythons, all or the newest besides this one, and the lowest versions of packages",
+    )
 
 
 def pytest_sessionstart():
     if not (tools.ROOT / ".git").exists():
-        raise pytest.UsageError("The checks ask git which files belong to the project: please run them in a clone.")
+        raise pytest.UsageError(
+            "The checks ask git which files belong to the project: please run them in a clone."
+        )
 
 
 def pytest_ignore_collect(collection_path, config):
-    if collection_path.name == "test_versions.py" and not config.getoption("versions"): return True
+    if collection_path.name == "test_versions.py" and not config.getoption("versions"):
+        return True
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: next((i for i, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST)))
+    items.sort(
+        key=lambda item: next(
+            (i for i, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST)
+        )
+    )
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
     report = yield
-    mark, params = item.get_closest_marker("remedy"), item.callspec.params if hasattr(item, "callspec") else {}
-    if report.failed and mark: report.sections.append(("what to do", mark.args[0].format(**params)))
+    mark, params = (
+        item.get_closest_marker("remedy"),
+        item.callspec.params if hasattr(item, "callspec") else {},
+    )
+    if report.failed and mark:
+        report.sections.append(("what to do", mark.args[0].format(**params)))
     return report
 
 
 def pytest_terminal_summary(terminalreporter):
     "What the checks have measured"
     for report in terminalreporter.getreports("passed"):
-        for name, value in report.user_properties: terminalreporter.write_line(f"measured, {name}: {value}")
+        for name, value in report.user_properties:
+            terminalreporter.write_line(f"measured, {name}: {value}")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config):
-    if hasattr(config, "workerinput"): return   # one of several processes: the one that started them speaks
+    if hasattr(config, "workerinput"):
+        return  # one of several processes: the one that started them speaks
     stats = config.pluginmanager.get_plugin("terminalreporter").stats
-    passed, failed, skipped = (sum(len(stats.get(word, [])) for word in words)
-                               for words in (["passed"], ["failed", "error"], ["skipped"]))
+    passed, failed, skipped = (
+        sum(len(stats.get(word, [])) for word in words)
+        for words in (["passed"], ["failed", "error"], ["skipped"])
+    )
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
 
 
 @pytest.fixture
 def copy():
     "A copy of the tree that a check may change"
-    with tools.copied_tree() as tree: yield tree
+    with tools.copied_tree() as tree:
+        yield tree
 
 
 @pytest.fixture(scope="session")
 def tree():
     "A copy of the tree in which notebooks run"
-    with tools.copied_tree() as tree: yield tree
+    with tools.copied_tree() as tree:
+        yield tree
 
 
 @pytest.fixture(scope="session")
 def pictures(pytestconfig):
     "`pictures(page, name)` saves what a page looks like, if --pictures says where"
     folder = pytestconfig.getoption("pictures")
-    return lambda page, name: folder and page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+    return lambda page, name: (
+        folder and page.screenshot(path=f"{folder}/{name}.png", full_page=True)
+    )
 
 
 @pytest.fixture(scope="session")
@@ -96,10 +129,12 @@ def visit(browser):
     def visit(address: Path, width: int = 1200, **options):
         windows.append(browser.new_context(viewport={"width": width, "height": 1000}, **options))
         page = windows[-1].new_page()
-        page.set_default_timeout(60_000)   # a busy machine is no failure
+        page.set_default_timeout(60_000)  # a busy machine is no failure
         heard.append(chromium.complaints(page))
         page.goto(address.as_uri())
         return page
+
     yield visit
-    for window in windows: window.close()
+    for window in windows:
+        window.close()
     tools.complain([f"the browser complains: {words}" for words in sum(heard, [])])

@@ -6,6 +6,7 @@
 
 `--slow` also runs the cells marked `#| slow`.
 """
+
 import argparse
 import logging
 import os
@@ -28,31 +29,48 @@ from nbformat.v4 import new_markdown_cell
 def cells_to_skip(notebook: Path, flags: set) -> set:
     "Positions of the code cells that nbdev_test would not run either"
     cells = NBProcessor(notebook, rm_directives=False, process=True).nb.cells
-    return {c.idx_ for c in cells if c.cell_type == "code" and (
-        "nbdev_export(" in c.source
-        or c.directives_.get("eval:", [""])[0].lower() == "false"
-        or flags & c.directives_.keys())}
+    return {
+        c.idx_
+        for c in cells
+        if c.cell_type == "code"
+        and (
+            "nbdev_export(" in c.source
+            or c.directives_.get("eval:", [""])[0].lower() == "false"
+            or flags & c.directives_.keys()
+        )
+    }
 
 
 def run(notebook: Path, flags: set):
     "Execute `notebook` and save its outputs; a failing cell stops it and leaves the file as it was"
     skip, nb = cells_to_skip(notebook, flags), read_nb(notebook)
-    kept = {c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip}   # a skipped cell keeps what it printed
+    kept = {
+        c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip
+    }  # a skipped cell keeps what it printed
     for c in nb.cells:
-        if c.cell_type == "code": c.outputs = []   # a cell that prints nothing any more must not keep what it printed
+        if c.cell_type == "code":
+            c.outputs = []  # a cell that prints nothing any more must not keep what it printed
     # as a reader should see it: without the path of the file on this machine
     warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)   # no reader needs to know which fonts lack
+    logging.getLogger("matplotlib.font_manager").setLevel(
+        logging.ERROR
+    )  # no reader needs to know which fonts lack
     start, shell = time.time(), CaptureShell(notebook)
     try:
         with working_directory(notebook.parent):
-            shell.run_all(nb, exc_stop=True, preproc=lambda c: c.cell_type != "code" or c.idx_ in skip)
+            shell.run_all(
+                nb, exc_stop=True, preproc=lambda c: c.cell_type != "code" or c.idx_ in skip
+            )
     except (Exception, SystemExit):
         sys.exit(shell.prettytb(fname=notebook))
-    for i, outputs in kept.items(): nb.cells[i].outputs = outputs
+    for i, outputs in kept.items():
+        nb.cells[i].outputs = outputs
     write_nb(nb, notebook)
     nbdev_clean.__wrapped__(str(notebook))
-    print(f"{notebook.name}: {time.time() - start:.1f} s, {notebook.stat().st_size:,} bytes", flush=True)
+    print(
+        f"{notebook.name}: {time.time() - start:.1f} s, {notebook.stat().st_size:,} bytes",
+        flush=True,
+    )
 
 
 def introduction_apart(nb):
@@ -70,17 +88,23 @@ def save(view: Path, notebook: Path):
     if notebook.exists():
         nb = jupytext.combine.combine_inputs_with_outputs(nb, jupytext.read(notebook), fmt="ipynb")
     else:
-        nb.metadata["kernelspec"] = {"display_name": "python3", "language": "python", "name": "python3"}
+        nb.metadata["kernelspec"] = {
+            "display_name": "python3",
+            "language": "python",
+            "name": "python3",
+        }
     jupytext.write(nb, notebook)
     nbdev_clean.__wrapped__(str(notebook))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("action", choices=["text", "save", "run"])
     parser.add_argument("paths", nargs="*", type=Path)
     parser.add_argument("--slow", action="store_true", help="run the cells marked slow too")
-    args = parser.parse_intermixed_args()   # paths may follow an option
+    args = parser.parse_intermixed_args()  # paths may follow an option
     config = get_config()
     sys.path.insert(0, str(config.config_path))
     os.environ["PYTHONPATH"] = str(config.config_path)
@@ -90,7 +114,7 @@ def main():
         jupytext.write(jupytext.read(paths[0]), paths[1], fmt="py:percent")
     elif args.action == "save":
         save(*paths)
-        nbdev_export.__wrapped__(str(paths[1]))   # the notebook may import what it exports
+        nbdev_export.__wrapped__(str(paths[1]))  # the notebook may import what it exports
         run(paths[1], flags)
     else:
         for notebook in paths or sorted(p.absolute() for p in nbglob(as_path=True)):

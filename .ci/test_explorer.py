@@ -2,6 +2,7 @@
 
 `.venv/bin/pytest .ci/test_explorer.py -k picture --pictures nbs` makes the pictures of the documentation again.
 """
+
 import threading
 import time
 
@@ -17,8 +18,10 @@ from selfencoder.explain_page import explanation_page
 from selfencoder.explorer import explore, explorer_app
 from tools import complain
 
-pytestmark = [pytest.mark.remedy("mend nbs/explorer.ipynb, nbs/explain_page.ipynb or selfencoder/data/"),
-              pytest.mark.xdist_group("explorer")]
+pytestmark = [
+    pytest.mark.remedy("mend nbs/explorer.ipynb, nbs/explain_page.ipynb or selfencoder/data/"),
+    pytest.mark.xdist_group("explorer"),
+]
 TEXT = "h1, h2, h3, p, a, th, td, small, label, button:enabled, select, output, #legend span, .likely span"
 NASTY = "</script><img src=x onerror=alert(1)>&\"'"
 
@@ -38,21 +41,26 @@ def explored_loans(n):
 
 
 @pytest.fixture(scope="session")
-def explored(): return explored_loans(250)
+def explored():
+    return explored_loans(250)
 
 
 @pytest.fixture(scope="session")
-def address(explored, tmp_path_factory): return explored.save(tmp_path_factory.mktemp("explorer") / "page.html")
+def address(explored, tmp_path_factory):
+    return explored.save(tmp_path_factory.mktemp("explorer") / "page.html")
 
 
 @pytest.fixture
-def page(visit, address): return visit(address)
+def page(visit, address):
+    return visit(address)
 
 
-def title(page) -> str: return page.text_content("#row-title")
+def title(page) -> str:
+    return page.text_content("#row-title")
 
 
-def ids(page) -> list: return page.locator("#list tbody tr td:first-child").all_text_contents()
+def ids(page) -> list:
+    return page.locator("#list tbody tr td:first-child").all_text_contents()
 
 
 def press_at(page, row):
@@ -63,7 +71,9 @@ def press_at(page, row):
 
 def test_start(page, explored):
     assert page.title() == page.text_content("h1") == "German credit"
-    assert "250 rows, 20 columns" in page.text_content("#summary") and "private" in page.text_content("#private")
+    assert "250 rows, 20 columns" in page.text_content(
+        "#summary"
+    ) and "private" in page.text_content("#private")
     assert title(page) == "loan L1000" and ids(page)[:3] == ["L1000", "L1001", "L1002"]
     assert page.locator("#legend button").all_text_contents() == ["bad (70)", "good (180)"]
     probability = page.locator("#made .sum").last.text_content()
@@ -75,8 +85,13 @@ def test_sums(page):
     for row in (0, 17, 101):
         page.evaluate("row => select(row)", row)
         numbers = page.locator("#made tr td:nth-child(3)").all_text_contents()
-        *parts, total = [float(text.replace("−", "-").replace("\u00a0%", "").replace("+", "")) for text in numbers]
-        assert abs(sum(parts) - total) < 0.06 * len(parts), f"row {row}: {parts} do not add up to {total}"
+        *parts, total = [
+            float(text.replace("−", "-").replace("\u00a0%", "").replace("+", ""))
+            for text in numbers
+        ]
+        assert abs(sum(parts) - total) < 0.06 * len(parts), (
+            f"row {row}: {parts} do not add up to {total}"
+        )
 
 
 def test_map(page):
@@ -89,7 +104,9 @@ def test_map(page):
     before = page.evaluate("place().scale")
     page.mouse.wheel(0, -400)
     page.wait_for_function("before => place().scale > 1.3 * before", arg=before)
-    assert np.hypot(*np.subtract(page.evaluate("place().at(31)"), (x, y))) < 2, "what is under the pointer stays there"
+    assert np.hypot(*np.subtract(page.evaluate("place().at(31)"), (x, y))) < 2, (
+        "what is under the pointer stays there"
+    )
     box = page.locator("#map").bounding_box()
     page.mouse.down()
     page.mouse.move(box["x"] + x + 60, box["y"] + y, steps=4)
@@ -114,16 +131,31 @@ def test_layout_and_colour(page):
     assert len(seen) == 6 and "classical scaling" in page.text_content("#layout-note")
 
 
-@pytest.mark.parametrize("query,count", [("L1017", 1), ("outcome=bad", 70), ("outcome=bad prediction=good", None),
-                                         ("age>60", None), ('"radio or television"', None), ("foreign_worker=no", None),
-                                         ("age=–", 36), ("nothing like this", 0)])
+@pytest.mark.parametrize(
+    "query,count",
+    [
+        ("L1017", 1),
+        ("outcome=bad", 70),
+        ("outcome=bad prediction=good", None),
+        ("age>60", None),
+        ('"radio or television"', None),
+        ("foreign_worker=no", None),
+        ("age=–", 36),
+        ("nothing like this", 0),
+    ],
+)
 def test_search(page, explored, query, count):
     page.fill("#search", query)
     X, record = explored.table, explored.record["target"]
     predicted = np.array(record["likely"])[:, 0]
-    expected = {"outcome=bad prediction=good": int(((np.array(record["codes"]) == 0) & (predicted == 1)).sum()),
-                "age>60": int((X.age > 60).sum()), "foreign_worker=no": int((~X.foreign_worker).sum()),
-                '"radio or television"': int((X.purpose == "radio or television").sum())}.get(query, count)
+    expected = {
+        "outcome=bad prediction=good": int(
+            ((np.array(record["codes"]) == 0) & (predicted == 1)).sum()
+        ),
+        "age>60": int((X.age > 60).sum()),
+        "foreign_worker=no": int((~X.foreign_worker).sum()),
+        '"radio or television"': int((X.purpose == "radio or television").sum()),
+    }.get(query, count)
     assert page.text_content("#found") == f"{expected} of 250 rows"
     assert len(ids(page)) == min(max(expected, 1), 25)
     page.keyboard.press("Escape")
@@ -132,13 +164,20 @@ def test_search(page, explored, query, count):
 
 def test_legend_filters(page):
     page.locator("#legend button").first.click()
-    assert page.input_value("#search") == "outcome=bad" and page.text_content("#found") == "70 of 250 rows"
+    assert (
+        page.input_value("#search") == "outcome=bad"
+        and page.text_content("#found") == "70 of 250 rows"
+    )
 
 
 def test_sorting(page, explored):
     ages = explored.table.age
     page.click("#list [data-key='column 12']")
-    assert page.locator("#list th[aria-sort=ascending]").text_content() == explored.table.columns[12] == "age"
+    assert (
+        page.locator("#list th[aria-sort=ascending]").text_content()
+        == explored.table.columns[12]
+        == "age"
+    )
     assert ids(page)[0] == f"L{1000 + int(ages.argmin())}"
     page.click("#list [data-key='column 12']")
     assert ids(page)[0] == f"L{1000 + int(ages.argmax())}"
@@ -153,20 +192,40 @@ def test_lists(page, explored):
     page.click("#tab-doubtful")
     wrong = np.array(record["target"]["likely"])[:, 0] != np.array(record["target"]["codes"])
     doubt = np.where(wrong, record["target"]["doubt"], -1)
-    assert ids(page)[0] == f"L{1000 + int(doubt.argmax())}" and f"of {wrong.sum()}" in page.text_content("#pages")
+    assert ids(page)[
+        0
+    ] == f"L{1000 + int(doubt.argmax())}" and f"of {wrong.sum()}" in page.text_content("#pages")
     page.click("#tab-unusual")
     assert ids(page)[0] == f"L{1000 + int(np.argmax(record['novelty']))}"
     page.click("#tab-duplicates")
     first, second, _ = record["pairs"][0]
-    assert page.locator("#list thead th").all_text_contents() == ["row", "and", "distance", "outcome", "differ in"]
-    differ = [name for name in explored.table if not explored.table[name].iloc[[first, second]].nunique(dropna=False) == 1]
-    assert page.locator("#list tbody tr").first.locator("td").last.text_content().startswith(", ".join(differ[:3]))
+    assert page.locator("#list thead th").all_text_contents() == [
+        "row",
+        "and",
+        "distance",
+        "outcome",
+        "differ in",
+    ]
+    differ = [
+        name
+        for name in explored.table
+        if not explored.table[name].iloc[[first, second]].nunique(dropna=False) == 1
+    ]
+    assert (
+        page.locator("#list tbody tr")
+        .first.locator("td")
+        .last.text_content()
+        .startswith(", ".join(differ[:3]))
+    )
     page.locator("#list tbody .link").nth(1).click()
     assert title(page) == f"loan L{1000 + second}" and ids(page)[0] == f"L{1000 + first}"
     page.click("#tab-columns")
     assert page.locator("#list tbody tr").count() == 20
     effects = [column["effect"] for column in record["columns"]]
-    assert page.locator("#list tbody .link").first.text_content() == explored.table.columns[int(np.argmax(effects))]
+    assert (
+        page.locator("#list tbody .link").first.text_content()
+        == explored.table.columns[int(np.argmax(effects))]
+    )
     assert f"{100 * max(effects):.1f}\u00a0%" in page.locator("#list tbody tr").first.text_content()
     page.locator("#list tbody .link").first.click()
     assert page.locator("#colour").input_value().startswith("column ")
@@ -220,7 +279,8 @@ def test_truth_values_and_missing(page):
 def test_looks(visit, address, explained, pictures, name, width, scheme):
     page = visit(address if name == "explorer" else explained, width=width, color_scheme=scheme)
     for tab in ("doubtful", "duplicates", "columns", "rows") if name == "explorer" else [None]:
-        if tab: page.click(f"#tab-{tab}")
+        if tab:
+            page.click(f"#tab-{tab}")
         complain(unreadable(page, TEXT))
     pictures(page, f"{name}-{width}-{scheme}")
 
@@ -233,7 +293,8 @@ def test_nothing_acts(visit, tmp_path):
     explored = explore(KernelSelfEncoder().fit(X), X, y, ids=ids, title=NASTY)
     page = visit(explored.save(tmp_path / "page.html"))
     assert page.text_content("h1") == NASTY and NASTY in title(page)
-    for tab in ("duplicates", "columns", "rows"): page.click(f"#tab-{tab}")
+    for tab in ("duplicates", "columns", "rows"):
+        page.click(f"#tab-{tab}")
     page.fill("#search", "onerror")
     press_at(page, 0)
     page.locator("#map").hover(position=dict(zip("xy", page.evaluate("place().at(0)"))))
@@ -245,23 +306,33 @@ def test_numbers(visit, tmp_path):
     "A target of numbers: range, errors, and no classes"
     X, _, ids = loans(80)
     y, X = X.credit_amount, X.drop(columns="credit_amount")
-    page = visit(explore(KernelSelfEncoderRegressor().fit(X, y), X, y, ids=ids).save(tmp_path / "page.html"))
-    assert "Predicted credit_amount" in page.text_content("#answer") and "Nine of ten" in page.text_content("#row-card")
+    page = visit(
+        explore(KernelSelfEncoderRegressor().fit(X, y), X, y, ids=ids).save(tmp_path / "page.html")
+    )
+    assert "Predicted credit_amount" in page.text_content(
+        "#answer"
+    ) and "Nine of ten" in page.text_content("#row-card")
     page.click("#tab-doubtful")
     assert page.locator("#list tbody tr").count() == 8, "the largest tenth of the errors"
     errors = page.locator("#list tbody td:nth-child(4)").all_text_contents()
-    assert page.text_content("#list [data-key=doubt]") == "error" and errors == sorted(errors, key=float, reverse=True)
+    assert page.text_content("#list [data-key=doubt]") == "error" and errors == sorted(
+        errors, key=float, reverse=True
+    )
 
 
 # ---- what if --------------------------------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="session")
 def service(explored):
     "The address of the explorer's service"
-    server = uvicorn.Server(uvicorn.Config(explorer_app(explored), host="127.0.0.1", port=0, log_level="error"))
+    server = uvicorn.Server(
+        uvicorn.Config(explorer_app(explored), host="127.0.0.1", port=0, log_level="error")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    while not server.started: time.sleep(0.05)
+    while not server.started:
+        time.sleep(0.05)
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
     server.should_exit = True
     thread.join()
@@ -273,7 +344,9 @@ def served(browser, service):
         heard = complaints(page)
         page.goto(service)
         yield page
-    assert not [words for words in heard if service not in words and "ERR_FAILED" not in words], heard
+    assert not [words for words in heard if service not in words and "ERR_FAILED" not in words], (
+        heard
+    )
 
 
 def test_what_if(served, explored):
@@ -286,14 +359,20 @@ def test_what_if(served, explored):
     expected = explored.what_if(3, {"duration_months": 60})
     was = explored.record["target"]["classes"][expected["before"]["likely"][0]["code"]]
     assert f"was {was}" in served.text_content("#answer")
-    assert f"({round(100 * expected['likely'][0]['probability'])}\u00a0%)" in served.text_content("#answer")
+    assert f"({round(100 * expected['likely'][0]['probability'])}\u00a0%)" in served.text_content(
+        "#answer"
+    )
     links = served.locator("#near thead .link").all_text_contents()
     assert links == [f"L{1000 + near['row']}" for near in expected["near"]]
     assert "duration_months: 42 → 60" in served.text_content("#what-if")
-    farther = np.mean(np.array(explored.record["near"]["distances"])[::6] < expected["near"][0]["distance"])
+    farther = np.mean(
+        np.array(explored.record["near"]["distances"])[::6] < expected["near"][0]["distance"]
+    )
     assert f"than that of {round(100 * farther)}\u00a0%" in served.text_content("#unusual")
     served.get_by_label("purpose of this row").select_option(label="missing")
-    served.wait_for_function("() => document.getElementById('what-if').textContent.includes('purpose')")
+    served.wait_for_function(
+        "() => document.getElementById('what-if').textContent.includes('purpose')"
+    )
     served.click("#undo")
     assert served.text_content("#answer") == before and served.locator("#what-if").count() == 0
 
@@ -308,6 +387,7 @@ def test_what_if_without_service(served):
 
 
 # ---- the page of explain --------------------------------------------------------------------------------------------
+
 
 @pytest.fixture(scope="session")
 def explained(tmp_path_factory):
@@ -324,7 +404,10 @@ def test_explain_index(visit, explained):
     assert page.locator("#index tbody tr").count() == page.locator("article").count() == 3
     page.fill("#filter", "L1301")
     assert page.locator("article:visible h2").all_text_contents() == ["L1301"]
-    assert page.text_content("#found") == "1 found" and page.locator("#index tbody tr:visible").count() == 1
+    assert (
+        page.text_content("#found") == "1 found"
+        and page.locator("#index tbody tr:visible").count() == 1
+    )
     page.fill("#filter", "")
     page.click("text=L1302")
     assert page.url.endswith("#query-2") and page.locator("#query-2").is_visible()
@@ -334,12 +417,15 @@ def test_explain_printed(visit, explained):
     page = visit(explained, color_scheme="dark")
     page.emulate_media(media="print")
     assert page.is_hidden("#filter") and not unreadable(page, TEXT)
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)", "paper is white"
+    assert (
+        page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    ), "paper is white"
 
 
 def test_picture(visit, explained, pytestconfig, tmp_path):
     "What the documentation shows of the two pages"
-    if not (folder := pytestconfig.getoption("pictures")): pytest.skip("--pictures FOLDER saves the pictures")
+    if not (folder := pytestconfig.getoption("pictures")):
+        pytest.skip("--pictures FOLDER saves the pictures")
     page = visit(explored_loans(1000).save(tmp_path / "page.html"), width=1440)
     page.evaluate("select(15)")
     page.screenshot(path=f"{folder}/explorer.png")

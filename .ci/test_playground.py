@@ -2,6 +2,7 @@
 
 `.venv/bin/pytest .ci/test_playground.py --pictures FOLDER` saves what the page looks like.
 """
+
 from itertools import product
 
 import numpy as np
@@ -15,8 +16,10 @@ from selfencoder.network.model import SelfEncoderNetwork, start_zero
 from selfencoder.network.solvers import bregman_bias, lbfgs, newton
 from tools import ROOT, complain
 
-pytestmark = pytest.mark.remedy("mend nbs/static/playground/; `.venv/bin/pytest .ci/test_playground.py --pictures "
-                                "FOLDER` saves what the page looks like")
+pytestmark = pytest.mark.remedy(
+    "mend nbs/static/playground/; `.venv/bin/pytest .ci/test_playground.py --pictures "
+    "FOLDER` saves what the page looks like"
+)
 
 TEXT = "h1, p, a, label, legend, output, figcaption, button:not(.point):enabled, select"
 # The page draws once per frame, so two frames without a pending timer are enough.
@@ -42,11 +45,13 @@ def open_playground(visit):
         page = visit(ROOT / "nbs/static/playground/index.html", **options)
         rest(page)
         return page
+
     return open_playground
 
 
 @pytest.fixture
-def page(open_playground): return open_playground()
+def page(open_playground):
+    return open_playground()
 
 
 # ---- the same training as in Python -------------------------------------------------------------------------------
@@ -55,9 +60,27 @@ CASES = {
     "the paper's square": [[1, 1], [-1, 1], [-1, -1], [1, -1]],
     "the square, stretched": [[3.1, 1.2], [0.1, -0.7], [-3.1, -1.2], [-0.1, 0.7]],
     "one point inside": [[1.1, 0.9], [-1, 1.2], [-0.9, -1], [1, -1], [0.2, 0.1]],
-    "twelve": [[-1.6, -0.9], [-1.1, -0.2], [-0.5, -0.6], [-0.2, 0.3], [0.3, -0.1], [0.7, 0.7], [1.2, 0.4], [1.7, 1.1],
-               [0.1, 1.2], [-0.9, -1.3], [1.5, -1.4], [-1.7, 1.5]],
-    "odd units": [[1000.2, 0.0013], [1003.1, 0.0009], [998.4, 0.0021], [1001.7, 0.0030], [1000.9, 0.0004]],
+    "twelve": [
+        [-1.6, -0.9],
+        [-1.1, -0.2],
+        [-0.5, -0.6],
+        [-0.2, 0.3],
+        [0.3, -0.1],
+        [0.7, 0.7],
+        [1.2, 0.4],
+        [1.7, 1.1],
+        [0.1, 1.2],
+        [-0.9, -1.3],
+        [1.5, -1.4],
+        [-1.7, 1.5],
+    ],
+    "odd units": [
+        [1000.2, 0.0013],
+        [1003.1, 0.0009],
+        [998.4, 0.0021],
+        [1001.7, 0.0030],
+        [1000.9, 0.0004],
+    ],
     "on a line": [[0, 1], [1, 3], [2, 5], [4, 9]],
     "on a vertical line": [[2, 1], [2, 3], [2, -4]],
     "two equal ones": [[0.5, 0.5], [0.5, 0.5], [-1, 0.3], [0.2, -1]],
@@ -69,15 +92,20 @@ def trained_in_python(X, invariance, output, alpha, queries):
     coordinates = TableCoordinates(invariance).fit(X)
     Z = torch.as_tensor(coordinates.transform(X))
     network = SelfEncoderNetwork(Z.shape[1], len(Z), output_activation=output, dtype=torch.float64)
-    if output == "sigmoid": newton(network, Z, alpha=alpha * Z.shape[1], metric="identity", tol=1e-13)
-    else: lbfgs(start_zero(network), Z, alpha=alpha * Z.shape[1], tol=1e-14, max_iter=3000)
+    if output == "sigmoid":
+        newton(network, Z, alpha=alpha * Z.shape[1], metric="identity", tol=1e-13)
+    else:
+        lbfgs(start_zero(network), Z, alpha=alpha * Z.shape[1], tol=1e-14, max_iter=3000)
     bregman_bias(network, alpha * Z.shape[1])
-    with torch.no_grad(): return network.logits(torch.as_tensor(coordinates.transform(queries))).numpy()
+    with torch.no_grad():
+        return network.logits(torch.as_tensor(coordinates.transform(queries))).numpy()
 
 
 def queries_around(X):
     low, high = np.min(X, axis=0), np.max(X, axis=0)
-    grid = np.stack(np.meshgrid(*np.linspace(low - (high - low) / 2, high + (high - low) / 2, 9).T), -1).reshape(-1, 2)
+    grid = np.stack(
+        np.meshgrid(*np.linspace(low - (high - low) / 2, high + (high - low) / 2, 9).T), -1
+    ).reshape(-1, 2)
     return grid.tolist() + X
 
 
@@ -99,16 +127,20 @@ def check_regions(case, scores, model, queries, gap):
 def test_training(page, name):
     "Logits as at the optimum found by Python, regions as in the estimator a user would fit"
     X, queries = CASES[name], queries_around(CASES[name])
-    for output, (invariance, alpha) in product(("sigmoid", "softmax"), (
-            (None, 0.03), ("scale", 0.03), ("affine", 0.03), ("affine", 1.0))):
-        if invariance is None and name == "odd units": continue   # raw, these are no task for any solver
+    for output, (invariance, alpha) in product(
+        ("sigmoid", "softmax"), ((None, 0.03), ("scale", 0.03), ("affine", 0.03), ("affine", 1.0))
+    ):
+        if invariance is None and name == "odd units":
+            continue  # raw, these are no task for any solver
         case = f"{name}, invariance={invariance!r}, {output}, alpha={alpha}"
         scores, _ = trained_in_page(page, X, queries, invariance, output, alpha)
         difference = np.abs(scores - trained_in_python(X, invariance, output, alpha, queries)).max()
         assert difference < 1e-4, f"{case}: logits differ by {difference:.1g}"
         # raw features: Newton's penalty would take the metric of the data
         solver = "newton" if output == "sigmoid" and invariance else "lbfgs"
-        model = SelfEncoder(1, invariance=invariance, output_activation=output, alpha=alpha, solver=solver, tol=1e-9)
+        model = SelfEncoder(
+            1, invariance=invariance, output_activation=output, alpha=alpha, solver=solver, tol=1e-9
+        )
         check_regions(case, scores, model.fit(X), queries, 1e-2)
 
 
@@ -116,26 +148,38 @@ def test_training(page, name):
 def test_kernel(page, name):
     "Weights as Python solves for them, regions as its metric has them"
     X, queries = CASES[name], queries_around(CASES[name])
-    for output, invariance, alpha in (("kernel", "scale", 0.1), ("kernel", "scale", 3.0), ("kernel", "affine", 0.1),
-                                      ("kernel", "affine", 0.01), ("gaussian", "scale", 0.1),
-                                      ("gaussian", "affine", 1.0)):
+    for output, invariance, alpha in (
+        ("kernel", "scale", 0.1),
+        ("kernel", "scale", 3.0),
+        ("kernel", "affine", 0.1),
+        ("kernel", "affine", 0.01),
+        ("gaussian", "scale", 0.1),
+        ("gaussian", "affine", 1.0),
+    ):
         case = f"{output}, invariance={invariance!r}, alpha={alpha}"
         scores, weights = trained_in_page(page, X, queries, invariance, output, alpha)
         kernel = "gaussian" if output == "gaussian" else "auto"
         model = KernelSelfEncoder(1, kernel=kernel, invariance=invariance, alpha=alpha).fit(X)
         difference = np.abs(weights - model.identify(queries)).max()
-        assert difference < 1e-3, f"{case}: weights differ by {difference:.1g}"   # Python's coordinates lie on a grid
+        assert difference < 1e-3, (
+            f"{case}: weights differ by {difference:.1g}"
+        )  # Python's coordinates lie on a grid
         check_regions(case, scores, model, queries, 1e-3)
 
 
 # ---- a visitor ------------------------------------------------------------------------------------------------------
 
-def picture(page, name) -> str: return page.locator(f"#{name} canvas").evaluate("canvas => canvas.toDataURL()")
+
+def picture(page, name) -> str:
+    return page.locator(f"#{name} canvas").evaluate("canvas => canvas.toDataURL()")
 
 
 def kept(page) -> tuple:
     "The share of the plane that keeps its nearest point, in the two pictures"
-    return tuple(page.locator(f"#{name}-meter").evaluate("meter => meter.value") for name in ("euclidean", "learned"))
+    return tuple(
+        page.locator(f"#{name}-meter").evaluate("meter => meter.value")
+        for name in ("euclidean", "learned")
+    )
 
 
 def points(page, name="euclidean") -> list:
@@ -143,7 +187,8 @@ def points(page, name="euclidean") -> list:
 
 
 def press(page, key, times=1):
-    for _ in range(times): page.keyboard.press(key)
+    for _ in range(times):
+        page.keyboard.press(key)
     rest(page)
 
 
@@ -169,10 +214,15 @@ def drag(page, selector, dx, dy):
 def swipe(page, selector, dx, dy):
     "The same with a finger"
     finger = page.context.new_cdp_session(page)
-    touch = lambda kind, *places: finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(places)})
+    touch = lambda kind, *places: finger.send(
+        "Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(places)}
+    )
     box = page.locator(selector).bounding_box()
     for i in range(6):
-        place = {"x": box["x"] + box["width"] / 2 + dx * i / 5, "y": box["y"] + box["height"] / 2 + dy * i / 5}
+        place = {
+            "x": box["x"] + box["width"] / 2 + dx * i / 5,
+            "y": box["y"] + box["height"] / 2 + dy * i / 5,
+        }
         touch("touchMove" if i else "touchStart", place)
     touch("touchEnd")
     rest(page)
@@ -180,20 +230,28 @@ def swipe(page, selector, dx, dy):
 
 def test_start(page):
     assert len(points(page)) == 4 and points(page)[0] == "Point A at 1.00, 1.00"
-    assert picture(page, "euclidean") == picture(page, "learned"), "on the paper's square both pictures are the same"
+    assert picture(page, "euclidean") == picture(page, "learned"), (
+        "on the paper's square both pictures are the same"
+    )
     assert kept(page) == (100, 100)
     assert "Euclidean: B = D, C. Self-encoder: B = D, C." in page.text_content("#neighbors")
 
 
 def test_dragging(page):
     before = [picture(page, name) for name in ("euclidean", "learned")]
-    for name, dx in (("euclidean", -90), ("learned", 40)):   # either picture can be taken hold of
+    for name, dx in (("euclidean", -90), ("learned", 40)):  # either picture can be taken hold of
         drag(page, f"#{name} .point", dx, 60)
         after = [picture(page, name) for name in ("euclidean", "learned")]
-        assert before[0] != after[0] and before[1] != after[1], f"dragging in {name} must change both pictures"
+        assert before[0] != after[0] and before[1] != after[1], (
+            f"dragging in {name} must change both pictures"
+        )
         before = after
     assert points(page) == points(page, "learned") and points(page)[0] != "Point A at 1.00, 1.00"
-    assert points(page)[1:] == ["Point B at -1.00, 1.00", "Point C at -1.00, -1.00", "Point D at 1.00, -1.00"]
+    assert points(page)[1:] == [
+        "Point B at -1.00, 1.00",
+        "Point C at -1.00, -1.00",
+        "Point D at 1.00, -1.00",
+    ]
 
 
 def test_stretching(page):
@@ -223,7 +281,9 @@ def test_invariance(page, invariance):
         for name in ("stretch", "shear"):
             slide(page, name, 9)
             share = kept(page)[1]
-            assert (share == 100) == (name in KEEPS[invariance]), f"{invariance}, {output}, {name}: {share} % is kept"
+            assert (share == 100) == (name in KEEPS[invariance]), (
+                f"{invariance}, {output}, {name}: {share} % is kept"
+            )
             click(page, "#undo")
 
 
@@ -244,7 +304,8 @@ def test_adding(page):
     page.mouse.dblclick(box["x"] + box["width"] / 2 + 30, box["y"] + box["height"] / 2 + 50)
     rest(page)
     assert len(points(page)) == 5, "a double click adds a point"
-    for _ in range(7): click(page, "#add")
+    for _ in range(7):
+        click(page, "#add")
     assert len(set(points(page))) == 12, "twelve points, each in a place of its own"
     assert page.is_disabled("#add")
     click(page, "#remove")
@@ -254,7 +315,8 @@ def test_adding(page):
 def lines(page) -> list:
     "The lines from the cursor to the points: sign and thickness"
     return page.locator("#lines line").evaluate_all(
-        "lines => lines.map(l => [l.getAttribute('class'), +l.getAttribute('stroke-width')])")
+        "lines => lines.map(l => [l.getAttribute('class'), +l.getAttribute('stroke-width')])"
+    )
 
 
 def test_weights(page):
@@ -272,7 +334,9 @@ def test_weights(page):
     here = [float(word.rstrip(",.").replace("−", "-")) for word in said.split() if word[0] in "+−"]
     assert said.startswith("Weights at the cursor") and abs(sum(here) - 1) < 0.06, said
     assert lines(page) != at_point and {sign for sign, _ in lines(page)} == {"plus", "minus"}
-    assert [sign == "minus" for sign, _ in lines(page)] == [weight < 0 or str(weight) == "-0.0" for weight in here]
+    assert [sign == "minus" for sign, _ in lines(page)] == [
+        weight < 0 or str(weight) == "-0.0" for weight in here
+    ]
     page.mouse.move(5, 5)
     assert lines(page) == at_point, "away from the picture the selected point is asked about"
     assert page.is_disabled("[name=invariance][value=none]"), "a kernel compares no raw numbers"

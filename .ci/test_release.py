@@ -1,4 +1,5 @@
 """What is said about the project outside its code: versions, requirements, workflows."""
+
 import re
 
 import pytest
@@ -8,23 +9,26 @@ from nbdev.config import get_config
 import release
 from tools import ROOT, complain
 
-CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}   # where conda has another name
+CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}  # where conda has another name
 
 
 @pytest.fixture
-def settings(): return get_config(path=ROOT)
+def settings():
+    return get_config(path=ROOT)
 
 
 @pytest.mark.remedy("write the version of settings.ini there too, and a section in CHANGELOG.md")
 def test_version_is_said_once(settings):
     complain(release.said_otherwise(settings["version"]))
-    assert len(release.said_otherwise("9.9.9")) == 4   # in three files, and in CHANGELOG.md
+    assert len(release.said_otherwise("9.9.9")) == 4  # in three files, and in CHANGELOG.md
 
 
 @pytest.mark.remedy("write the requirements of settings.ini into conda/meta.yaml")
 def test_conda_recipe_requires_the_same(settings):
     text = (ROOT / "conda/meta.yaml").read_text(encoding="utf-8")
-    recipe = yaml.safe_load(re.sub(r"\{\{.*?\}\}", "filled", text.replace("{%", "# {%")))   # without what conda fills in
+    recipe = yaml.safe_load(
+        re.sub(r"\{\{.*?\}\}", "filled", text.replace("{%", "# {%"))
+    )  # without what conda fills in
     said = {line.replace(" ", "") for line in recipe["requirements"]["run"]}
     bounds = {"python": settings["min_python"], **release.bounds(settings)}
     wanted = {f"{CONDA_NAMES.get(name, name)}>={bound}" for name, bound in bounds.items()}
@@ -34,11 +38,18 @@ def test_conda_recipe_requires_the_same(settings):
 @pytest.mark.remedy("mend the file in .github/; the oldest Python of the matrix is `min_python`")
 def test_workflows(settings):
     folder = ROOT / ".github"
-    read = {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in folder.rglob("*.yml")}
+    read = {
+        path.name: yaml.safe_load(path.read_text(encoding="utf-8"))
+        for path in folder.rglob("*.yml")
+    }
     matrix = read["test.yml"]["jobs"]["notebooks"]["strategy"]["matrix"]["python"]
     assert matrix[0] == settings["min_python"] and len(matrix) >= 3
-    steps = [step.get("run", "") for name in ("test.yml", "docs.yml") for job in read[name]["jobs"].values()
-             for step in job["steps"]]
+    steps = [
+        step.get("run", "")
+        for name in ("test.yml", "docs.yml")
+        for job in read[name]["jobs"].values()
+        for step in job["steps"]
+    ]
     for wanted in ("make test", "nbdev_test", "make docs", "make release"):
         assert any(wanted in step for step in steps), wanted
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
@@ -49,7 +60,10 @@ def test_workflows(settings):
 def test_lowest_versions_and_readme(settings):
     "The lowest versions replace the pins, and README.md has code that can be run"
     lowest = release.lowest(settings)
-    assert lowest["pandas"] == "pandas==2.2.2" and lowest["torch"] == release.pins()["torch"] != "torch==2.6"
+    assert (
+        lowest["pandas"] == "pandas==2.2.2"
+        and lowest["torch"] == release.pins()["torch"] != "torch==2.6"
+    )
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     program = release.readme_program(text)
     compile(program, "README.md", "exec")

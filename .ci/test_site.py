@@ -2,6 +2,7 @@
 
 `.venv/bin/pytest .ci/test_site.py --pictures FOLDER` saves what each page looks like on a phone.
 """
+
 import re
 import sys
 
@@ -12,13 +13,19 @@ from browser import complaints, unreadable
 from tools import ROOT, complain, copied_tree, run
 
 # One worker builds the site and makes all these checks of it.
-pytestmark = [pytest.mark.xdist_group("site"),
-              pytest.mark.remedy("correct the notebook, or .ci/site/; `make docs` builds the site to look at")]
+pytestmark = [
+    pytest.mark.xdist_group("site"),
+    pytest.mark.remedy(
+        "correct the notebook, or .ci/site/; `make docs` builds the site to look at"
+    ),
+]
 
 PHONE = {"width": 360, "has_touch": True, "is_mobile": True}
 WINDOWS = {"on a phone": PHONE, "on a wide screen": {"width": 1400}}
-TEXT = ("main p, main li, main a, main span, main code, main h1, main h2, main h3, main td, main th, "
-        "figcaption, summary, nav a, nav span")
+TEXT = (
+    "main p, main li, main a, main span, main code, main h1, main h2, main h3, main td, main th, "
+    "figcaption, summary, nav a, nav span"
+)
 HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => +h.tagName[1])"
 # what is wider than its place must show that there is more
 CUT_OFF = r"""[...document.querySelectorAll('main *')]
@@ -41,11 +48,21 @@ def site():
 
 def test_links(site):
     "Links lead where their words say, every page has a title, every image a description; no test data is published"
-    internal = [path.relative_to(site) for path in site.rglob("*.html") if path.name != "cli.html"
-                and re.search(r'href="[^"]*cli\.html#', path.read_text(encoding="utf-8"))]
-    complain(docs.problems(site) + [f"{path} links the name of a method to the command's parser" for path in internal]
-             + [f"{path} is not for readers" for path in (site / "tests").rglob("*")
-                if path.is_file() and path.suffix not in (".html", ".png", ".svg")])
+    internal = [
+        path.relative_to(site)
+        for path in site.rglob("*.html")
+        if path.name != "cli.html"
+        and re.search(r'href="[^"]*cli\.html#', path.read_text(encoding="utf-8"))
+    ]
+    complain(
+        docs.problems(site)
+        + [f"{path} links the name of a method to the command's parser" for path in internal]
+        + [
+            f"{path} is not for readers"
+            for path in (site / "tests").rglob("*")
+            if path.is_file() and path.suffix not in (".html", ".png", ".svg")
+        ]
+    )
 
 
 def faults(page) -> list:
@@ -54,8 +71,13 @@ def faults(page) -> list:
     found += [f"a reader sees the markup of a link: {text!r}" for text in page.evaluate(LEFTOVERS)]
     found += ["a button covers code"] * (page.evaluate(COVERED) > 0)
     levels = page.evaluate(HEADINGS)
-    if levels[:1] != [1] or levels.count(1) != 1: found.append(f"it needs one h1, first of its headings: {levels}")
-    found += [f"a heading of level {b} follows one of level {a}" for a, b in zip(levels, levels[1:]) if b > a + 1]
+    if levels[:1] != [1] or levels.count(1) != 1:
+        found.append(f"it needs one h1, first of its headings: {levels}")
+    found += [
+        f"a heading of level {b} follows one of level {a}"
+        for a, b in zip(levels, levels[1:])
+        if b > a + 1
+    ]
     for scheme in ("light", "dark"):
         page.evaluate(f"document.documentElement.dataset.theme = '{scheme}'")
         found += [f"{scheme}: {fault}" for fault in unreadable(page, TEXT)]
@@ -99,28 +121,42 @@ def test_copy_and_anchors(site, visit):
     block = page.locator("div.sourceCode").first
     block.hover()
     block.locator(".copy").click()
-    page.wait_for_function("[...document.querySelectorAll('.copy')].some(b => b.textContent === 'Copied')")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.copy')].some(b => b.textContent === 'Copied')"
+    )
     assert page.evaluate("navigator.clipboard.readText()") == block.locator("code").text_content()
     heading = page.locator("main h2[id]").first
     heading.hover()
     heading.locator(".anchor").click()
     assert page.url.endswith("#" + heading.get_attribute("id"))
     assert page.locator("[id='kernelselfencoder.kneighbors']").count() == 1
-    assert not set(page.locator("main").inner_text()) & set("\u201c\u201d\u2018\u2019"), "curly quotes are no Python"
+    assert not set(page.locator("main").inner_text()) & set("\u201c\u201d\u2018\u2019"), (
+        "curly quotes are no Python"
+    )
 
 
 def test_path(site, visit):
     "A reader of the paper goes from its model to the verdict: each page begins with the paper and ends with the next"
-    path = [name.replace(".ipynb", ".html") for name in dict(docs.sidebar(ROOT / "nbs"))["The paper, step by step"]]
+    path = [
+        name.replace(".ipynb", ".html")
+        for name in dict(docs.sidebar(ROOT / "nbs"))["The paper, step by step"]
+    ]
     page, sections = visit(site / path[0]), []
-    assert page.locator("main figure img, main figure svg").count(), "the first page has a diagram of the network"
+    assert page.locator("main figure img, main figure svg").count(), (
+        "the first page has a diagram of the network"
+    )
     for name, following in zip(path, [*path[1:], None]):
         title = page.inner_text("h1")
         assert title.startswith("Section "), f"{name} is not named after its section: {title}"
         sections.append(int(title.split()[1].rstrip(":")))
-        first = page.locator("main p").all_inner_texts()[:4]   # after what the page promises and its links
-        assert any(text.startswith("The paper") for text in first), f"{name} does not begin with the paper: {first}"
-        if following is None: break
+        first = page.locator("main p").all_inner_texts()[
+            :4
+        ]  # after what the page promises and its links
+        assert any(text.startswith("The paper") for text in first), (
+            f"{name} does not begin with the paper: {first}"
+        )
+        if following is None:
+            break
         page.locator("main p", has_text="Next: ").last.get_by_role("link").first.click()
         page.wait_for_url(f"**/{following}")
         page.go_back()
@@ -131,7 +167,9 @@ def test_path(site, visit):
 
 def test_theme(site, visit):
     page = visit(site / "index.html")
-    colours = lambda: page.evaluate("[document.documentElement.dataset.theme, getComputedStyle(document.body).color]")
+    colours = lambda: page.evaluate(
+        "[document.documentElement.dataset.theme, getComputedStyle(document.body).color]"
+    )
     before = colours()
     page.click("#theme")
     after = colours()

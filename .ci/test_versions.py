@@ -4,6 +4,7 @@
 take the lowest versions, on their own Python. The packages stay in .venv-3.x/ and .venv-lowest/ until constraints.txt or
 settings.ini changes; the wheel is always new.
 """
+
 import os
 import shutil
 import subprocess
@@ -17,14 +18,32 @@ from nbdev.config import get_config
 import release
 from tools import LIBRARY, PIP, ROOT, build_wheel, copied_tree, install, probe, run, run_notebook
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.remedy("`.venv-{version}/bin/python` is the Python that fails")]
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.remedy("`.venv-{version}/bin/python` is the Python that fails"),
+]
 
 LOWEST = "lowest"
-PYTHONS = ["*/estimators.ipynb", "network/model.ipynb", "tests/oracle.ipynb", "tests/sklearn_checks.ipynb"]
+PYTHONS = [
+    "*/estimators.ipynb",
+    "network/model.ipynb",
+    "tests/oracle.ipynb",
+    "tests/sklearn_checks.ipynb",
+]
 PACKAGES = ["kernel/*.ipynb", "network/*.ipynb"]
 # what running a notebook takes; the rest of the development requirements may want newer versions
-TOOLS = ["nbdev", "execnb", "fastcore", "ghapi", "fastgit", "ipykernel", "hypothesis", "psutil", "pyarrow",
-         "dask[dataframe,distributed]"]
+TOOLS = [
+    "nbdev",
+    "execnb",
+    "fastcore",
+    "ghapi",
+    "fastgit",
+    "ipykernel",
+    "hypothesis",
+    "psutil",
+    "pyarrow",
+    "dask[dataframe,distributed]",
+]
 ASK = """import sys, sysconfig
 print(*sys.version_info[:2], sys.version_info.releaselevel, sysconfig.get_config_var("Py_GIL_DISABLED") or 0)"""
 
@@ -38,17 +57,25 @@ def pythons() -> dict:
     found = {}
     for python in [*filter(None, places), *pyenv.glob("versions/3.*/bin/python3")]:
         asked = subprocess.run([python, "-c", ASK], capture_output=True, text=True)
-        if asked.returncode: continue   # a shim of pyenv may stand for nothing
+        if asked.returncode:
+            continue  # a shim of pyenv may stand for nothing
         major, minor, *kind = asked.stdout.split()
-        if kind == ["final", "0"]: found[int(major), int(minor)] = python
+        if kind == ["final", "0"]:
+            found[int(major), int(minor)] = python
     return {version: found[version] for version in sorted(found) if version >= oldest}
 
 
 def what_runs(version: str) -> list:
     "The imports, and some notebooks"
     patterns = PACKAGES if version == LOWEST else PYTHONS
-    return ["imports", *(path.relative_to(ROOT).as_posix() for pattern in patterns
-                         for path in sorted((ROOT / "nbs").glob(pattern)))]
+    return [
+        "imports",
+        *(
+            path.relative_to(ROOT).as_posix()
+            for pattern in patterns
+            for path in sorted((ROOT / "nbs").glob(pattern))
+        ),
+    ]
 
 
 def pytest_generate_tests(metafunc):
@@ -56,11 +83,17 @@ def pytest_generate_tests(metafunc):
     if metafunc.config.getoption("versions") == "newest":
         wanted.pop(".".join(map(str, sys.version_info[:2])), None)
         wanted = dict(list(wanted.items())[-1:])
-    elif metafunc.config.getoption("versions") == LOWEST: wanted = {}
+    elif metafunc.config.getoption("versions") == LOWEST:
+        wanted = {}
     wanted[LOWEST] = sys.executable
     # One worker prepares an environment and makes all the checks in it.
-    values = [pytest.param(version, python, name, id=f"{version}-{name}", marks=pytest.mark.xdist_group(version))
-              for version, python in wanted.items() for name in what_runs(version)]
+    values = [
+        pytest.param(
+            version, python, name, id=f"{version}-{name}", marks=pytest.mark.xdist_group(version)
+        )
+        for version, python in wanted.items()
+        for name in what_runs(version)
+    ]
     metafunc.parametrize("version, python, name", values, scope="session")
 
 
@@ -79,15 +112,23 @@ def installed(version, python, place):
     environment, wheel = ROOT / f".venv-{version}", next(place.parent.glob("*.whl"))
     stamp, inputs = environment / ".ready", [ROOT / "constraints.txt", ROOT / "settings.ini"]
     if not stamp.exists() or stamp.stat().st_mtime < max(path.stat().st_mtime for path in inputs):
-        lowest = release.versions_file(place.parent / "lowest.txt", release.lowest(get_config(path=ROOT)))
-        if version == LOWEST: install([wheel, *TOOLS], python, environment, place.parent, lowest)
-        else: install([f"{wheel}[dev]"], python, environment, place.parent)
+        lowest = release.versions_file(
+            place.parent / "lowest.txt", release.lowest(get_config(path=ROOT))
+        )
+        if version == LOWEST:
+            install([wheel, *TOOLS], python, environment, place.parent, lowest)
+        else:
+            install([f"{wheel}[dev]"], python, environment, place.parent)
         stamp.touch()
     own = environment / "bin/python"
-    run([own, *PIP, "install", "--no-deps", "--force-reinstall", wheel], place.parent, PYTHONPATH="")
+    run(
+        [own, *PIP, "install", "--no-deps", "--force-reinstall", wheel], place.parent, PYTHONPATH=""
+    )
     return own
 
 
 def test_version(version, installed, name, place):
-    if name == "imports": probe(installed, place)
-    else: run_notebook(place / name, place, installed.parent, PYTHONPATH="")
+    if name == "imports":
+        probe(installed, place)
+    else:
+        run_notebook(place / name, place, installed.parent, PYTHONPATH="")

@@ -1,4 +1,5 @@
 """What the checks share: the files of the project, a copy of them, and commands that run in it."""
+
 import os
 import shutil
 import signal
@@ -13,20 +14,31 @@ import pytest
 ROOT = Path(__file__).parent.parent.absolute()
 BIN = Path(sys.executable).parent
 LIBRARY = "selfencoder"
-PIP = ["-m", "pip", "-qq", "--disable-pip-version-check", "--no-input"]   # twice quiet: never where packages come from
+PIP = [
+    "-m",
+    "pip",
+    "-qq",
+    "--disable-pip-version-check",
+    "--no-input",
+]  # twice quiet: never where packages come from
 # Small fits are many times slower when the threads of two processes fight for two cores.
 os.environ.update(OMP_NUM_THREADS="1", MPLBACKEND="agg")
 
 
 def complain(found: list):
     "Fails the check with what was found, if anything was"
-    if found: pytest.fail("\n".join(found), pytrace=False)
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
 
 
 def files(*options) -> list:
     "The files that `git ls-files` lists and that exist, as paths relative to the root"
-    listed = subprocess.run(["git", "ls-files", "-z", *options], cwd=ROOT, capture_output=True, text=True, check=True)
-    return sorted({name for name in listed.stdout.split("\0") if name and os.path.lexists(ROOT / name)})
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *options], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return sorted(
+        {name for name in listed.stdout.split("\0") if name and os.path.lexists(ROOT / name)}
+    )
 
 
 @contextmanager
@@ -47,8 +59,15 @@ def contents(folder: Path, pattern: str) -> dict:
 def finish(command: list, cwd: Path, **environment) -> tuple:
     "The exit code of a command and what it printed; when the check times out, the command's children end too"
     env = {**os.environ, "PYTHONPATH": str(cwd), **environment}
-    process = subprocess.Popen(list(map(str, command)), cwd=cwd, env=env, text=True, start_new_session=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(
+        list(map(str, command)),
+        cwd=cwd,
+        env=env,
+        text=True,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     try:
         output, _ = process.communicate()
     except BaseException:
@@ -61,7 +80,8 @@ def finish(command: list, cwd: Path, **environment) -> tuple:
 def run(command: list, cwd: Path, **environment) -> str:
     "What a command printed; if it fails, so does the check"
     code, output = finish(command, cwd, **environment)
-    if code: complain(output.splitlines()[-40:] or [f"{command[0]} failed"])
+    if code:
+        complain(output.splitlines()[-40:] or [f"{command[0]} failed"])
     return output
 
 
@@ -69,7 +89,11 @@ def run_notebook(path: Path, tree: Path, commands: Path = BIN, **environment):
     "Run a notebook of `tree` from top to bottom; one that nbdev_test passes over has failed"
     command = [commands / "nbdev_test", "--path", path, "--n_workers", "0", "--do_print"]
     if "- Completed" not in run(command, tree, **environment):
-        complain(["skipped by nbdev_test: remove `skip_exec` from its front matter, or the .notest file beside it"])
+        complain(
+            [
+                "skipped by nbdev_test: remove `skip_exec` from its front matter, or the .notest file beside it"
+            ]
+        )
 
 
 # ---- the wheel ------------------------------------------------------------------------------------------------
@@ -93,7 +117,13 @@ def build_wheel(tree: Path) -> Path:
     return next(tree.parent.glob("*.whl"))
 
 
-def install(what: list, python: Path, environment: Path, cwd: Path, versions: Path = ROOT / "constraints.txt") -> Path:
+def install(
+    what: list,
+    python: Path,
+    environment: Path,
+    cwd: Path,
+    versions: Path = ROOT / "constraints.txt",
+) -> Path:
     "A new environment with what is wanted, in these versions; returns its Python"
     run([python, "-m", "venv", "--clear", environment], cwd, PYTHONPATH="")
     own = environment / "bin/python"

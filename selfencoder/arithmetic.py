@@ -17,13 +17,13 @@ import torch
 import torch.nn.functional as F
 
 # %% ../nbs/arithmetic.ipynb #35bccd9f
-GRID = 2.0 ** -20   # the distance of neighbouring float32 numbers between 8 and 16
-FAR = 2.0 ** 40     # a query farther away, in standard deviations, is treated as this far
+GRID = 2.0**-20  # the distance of neighbouring float32 numbers between 8 and 16
+FAR = 2.0**40  # a query farther away, in standard deviations, is treated as this far
 
 
 def snap(Z):
     "`Z` rounded to multiples of `GRID`, so that round-off does not show"
-    return np.rint(Z / GRID) * GRID + 0.0   # + 0.0 turns -0.0 into 0.0
+    return np.rint(Z / GRID) * GRID + 0.0  # + 0.0 turns -0.0 into 0.0
 
 # %% ../nbs/arithmetic.ipynb #4c33b802
 def multiply_rows(S, T, block=512):
@@ -32,17 +32,25 @@ def multiply_rows(S, T, block=512):
     for start in range(0, len(S), block):
         rows = slice(start, start + block)
         term = np.empty_like(Z[rows])
-        for column, weights in zip(S[rows].T, T): Z[rows] += np.multiply(column[:, None], weights, out=term)
+        for column, weights in zip(S[rows].T, T):
+            Z[rows] += np.multiply(column[:, None], weights, out=term)
     return Z
 
 # %% ../nbs/arithmetic.ipynb #e2c77568
-def standard_units(E: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def standard_units(
+    E: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "`(unit, mean, factor)` of each column: `(E / unit - mean) * factor` has mean zero and variance one"
-    def average(A): return A.mean(axis=0) if weights is None else weights @ A / weights.sum()
-    unit = np.ldexp(1.0, np.frexp(np.abs(E).max(axis=0, initial=1e-300))[1] - 1)   # a power of two: exact
+
+    def average(A):
+        return A.mean(axis=0) if weights is None else weights @ A / weights.sum()
+
+    unit = np.ldexp(
+        1.0, np.frexp(np.abs(E).max(axis=0, initial=1e-300))[1] - 1
+    )  # a power of two: exact
     C = E / unit
     mean = average(C)
-    mean += average(C - mean)   # what rounding left over
+    mean += average(C - mean)  # what rounding left over
     return unit, mean, 1 / np.sqrt(average((C - mean) ** 2))
 
 # %% ../nbs/arithmetic.ipynb #51d891fe
@@ -52,7 +60,10 @@ def column_space(S, tol):
     if S.size:
         Q, R, pivots = qr(S, mode="economic", pivoting=True)
         rank = int((np.abs(np.diag(R)) > tol * np.sqrt(len(S))).sum())
-    if not rank: return np.zeros((len(S), 0)), np.zeros((S.shape[1], 0))   # older versions of scipy refuse empty arrays
+    if not rank:
+        return np.zeros((len(S), 0)), np.zeros(
+            (S.shape[1], 0)
+        )  # older versions of scipy refuse empty arrays
     Q2, R2 = qr(R[:rank].T, mode="economic")
     T = np.empty((S.shape[1], rank))
     T[pivots] = Q2 @ solve_triangular(R2, np.eye(rank), trans="T")
@@ -61,13 +72,17 @@ def column_space(S, tol):
 # %% ../nbs/arithmetic.ipynb #42ec2baf
 def varying_columns(E):
     "Indices of the columns of `E` that vary by more than the rounding of their values"
-    spread = E.max(axis=0) / 2 - E.min(axis=0) / 2   # halves: the difference could overflow
+    spread = E.max(axis=0) / 2 - E.min(axis=0) / 2  # halves: the difference could overflow
     return np.flatnonzero(spread > 8 * np.finfo(np.float64).eps * np.abs(E).max(axis=0))
 
 
 def float_precision(table):
     "The precision of the coarsest floats in `table`"
-    dtypes = [str(t).lower() for t in table.dtypes] if isinstance(table, pd.DataFrame) else [table.dtype.name]
+    dtypes = (
+        [str(t).lower() for t in table.dtypes]
+        if isinstance(table, pd.DataFrame)
+        else [table.dtype.name]
+    )
     return max(np.finfo(t if t in ("float16", "float32") else "float64").eps for t in dtypes)
 
 # %% ../nbs/arithmetic.ipynb #9b5f4fa3
@@ -76,21 +91,29 @@ def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
     order = np.argsort(values, kind="stable")
     values, reached = values[order], np.cumsum(weights[order])
     half, last = reached[-1] / 2, len(values) - 1
-    low, high = (values[min(np.searchsorted(reached, half, side), last)] for side in ("left", "right"))
-    return float(low if low == high else low / 2 + high / 2)   # halves first: the sum could overflow
+    low, high = (
+        values[min(np.searchsorted(reached, half, side), last)] for side in ("left", "right")
+    )
+    return float(low if low == high else low / 2 + high / 2)  # halves first: the sum could overflow
 
 # %% ../nbs/arithmetic.ipynb #a4709c44
 def check_coordinates(Z: np.ndarray):
     "Raise unless the coordinates of a training table have two rows and a column that varies"
     if len(Z) < 2:
-        raise ValueError(f"a self-encoder tells rows apart, so it needs at least 2 rows: got n_samples = {len(Z)}, "
-                         "one sample is not enough.")
+        raise ValueError(
+            f"a self-encoder tells rows apart, so it needs at least 2 rows: got n_samples = {len(Z)}, "
+            "one sample is not enough."
+        )
     if Z.shape[1] == 0:
-        raise ValueError("every column of X is constant: 0 feature(s) are left to tell the rows apart, while a minimum "
-                         "of 1 is required.")
+        raise ValueError(
+            "every column of X is constant: 0 feature(s) are left to tell the rows apart, while a minimum "
+            "of 1 is required."
+        )
 
 # %% ../nbs/arithmetic.ipynb #533b5a58
-ROWS = 32   # queries per product: always this many, so that a row's result does not depend on its batch
+ROWS = (
+    32  # queries per product: always this many, so that a row's result does not depend on its batch
+)
 
 
 def map_rows(function: Callable[[torch.Tensor], torch.Tensor], X: torch.Tensor) -> torch.Tensor:
@@ -102,7 +125,7 @@ def map_rows(function: Callable[[torch.Tensor], torch.Tensor], X: torch.Tensor) 
     return torch.cat(blocks)
 
 # %% ../nbs/arithmetic.ipynb #b9374394
-EVEN = 32   # products are this wide, or a multiple: a row's result then does not depend on its place among the rows
+EVEN = 32  # products are this wide, or a multiple: a row's result then does not depend on its place among the rows
 
 
 def padded(M: torch.Tensor, diagonal: float = 0.0) -> torch.Tensor:

@@ -29,16 +29,24 @@ def option(*names, **settings):
 
 def command(*options):
     "Make a function a command: its name is the word, its docstring the help, `options` its options"
+
     def register(function):
         COMMANDS[function.__name__] = function, options
         return function
+
     return register
 
 # %% ../nbs/cli.ipynb #03e6a2d8
 def nearest_name(name: str, known, cutoff: float = 0.6) -> str | None:
     "The known name that was perhaps meant, or None; capital and small letters count the same"
     small = {each.lower(): each for each in known}
-    return next((small[near] for near in difflib.get_close_matches(name.lower(), small, n=1, cutoff=cutoff)), None)
+    return next(
+        (
+            small[near]
+            for near in difflib.get_close_matches(name.lower(), small, n=1, cutoff=cutoff)
+        ),
+        None,
+    )
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,21 +54,30 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         end = "" if message.endswith("?") else "."
-        self.exit(2, f"{self.prog}: {message}{end} `{self.prog} --help` explains what is accepted.\n")
+        self.exit(
+            2, f"{self.prog}: {message}{end} `{self.prog} --help` explains what is accepted.\n"
+        )
 
     def refuse_extra(self, words: list):
         "The sentence for words that no option takes"
         wrong = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
-        if wrong is None: self.error(f"{words[0]!r} is one word too many")
-        near = nearest_name(wrong, [name for name in self._option_string_actions if name.startswith("--")], 0.7)
+        if wrong is None:
+            self.error(f"{words[0]!r} is one word too many")
+        near = nearest_name(
+            wrong, [name for name in self._option_string_actions if name.startswith("--")], 0.7
+        )
         self.error(f"there is no option {wrong!r}" + (f"; did you mean {near!r}?" if near else ""))
 
     def refuse_unknown(self, words: list):
         "The same for options that are not there, before one that is missing is asked for"
         words = words[: words.index("--")] if "--" in words else words
-        unknown = [word for word in words if word.startswith("--") and word.partition("=")[0] not in
-                   self._option_string_actions]
-        if unknown: self.refuse_extra(unknown)
+        unknown = [
+            word
+            for word in words
+            if word.startswith("--") and word.partition("=")[0] not in self._option_string_actions
+        ]
+        if unknown:
+            self.refuse_extra(unknown)
 
 # %% ../nbs/cli.ipynb #9853e701
 DESCRIPTION = """Nearest neighbours for tables, learned without labels and without preprocessing.
@@ -84,7 +101,8 @@ def make_parser() -> Parser:
         description = f"{summary[0].upper()}{summary[1:]}.\n{details}"
         sub = words.add_parser(name, help=summary, description=description, **style)
         sub.set_defaults(parser=sub)
-        for names, settings in options: sub.add_argument(*names, **settings)
+        for names, settings in options:
+            sub.add_argument(*names, **settings)
     parser.commands = words.choices
     return parser
 
@@ -103,10 +121,15 @@ def notes_for_warnings():
         said = set()
 
         def show(message, *_, **__):
-            text = str(message).replace("drop the column", "leave it out with --ignore").replace(
-                "read the file with decimal=','", "say --decimal ,")   # as it is done here
-            if text not in said: note(text)
+            text = (
+                str(message)
+                .replace("drop the column", "leave it out with --ignore")
+                .replace("read the file with decimal=','", "say --decimal ,")
+            )  # as it is done here
+            if text not in said:
+                note(text)
             said.add(text)
+
         warnings.showwarning = show
         yield
 
@@ -123,10 +146,17 @@ def working(text: str):
     done, start = threading.Event(), time.monotonic()
 
     def show():
-        if done.wait(SECONDS_UNTIL_PROGRESS): return
+        if done.wait(SECONDS_UNTIL_PROGRESS):
+            return
         while not done.wait(0.2):
-            print(f"\rselfencoder: {text}, {time.monotonic() - start:.0f} s ...", end="", file=sys.stderr, flush=True)
-        print("\r\033[K", end="", file=sys.stderr, flush=True)   # the line is empty again
+            print(
+                f"\rselfencoder: {text}, {time.monotonic() - start:.0f} s ...",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
+        print("\r\033[K", end="", file=sys.stderr, flush=True)  # the line is empty again
+
     shown = threading.Thread(target=show, daemon=True)
     shown.start()
     try:
@@ -145,33 +175,43 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
         near = nearest_name(word, COMMANDS)
         hint = f"; did you mean {near!r}?" if near else f", only {', '.join(COMMANDS)}"
         parser.error(f"there is no command {word!r}{hint}")
-    if word in COMMANDS: parser.commands[word].refuse_unknown(arguments[1:])
+    if word in COMMANDS:
+        parser.commands[word].refuse_unknown(arguments[1:])
     args, extra = parser.parse_known_args(arguments)
-    if extra: getattr(args, "parser", parser).refuse_extra(extra)
-    if args.command is None: return parser.print_help()
-    args.typed = ["selfencoder", *arguments]   # results remember how they were made
+    if extra:
+        getattr(args, "parser", parser).refuse_extra(extra)
+    if args.command is None:
+        return parser.print_help()
+    args.typed = ["selfencoder", *arguments]  # results remember how they were made
     try:
-        with notes_for_warnings(): code = COMMANDS[args.command][0](args)
-        if sys.stdout: sys.stdout.flush()   # what can't be written is found here, not when Python ends
+        with notes_for_warnings():
+            code = COMMANDS[args.command][0](args)
+        if sys.stdout:
+            sys.stdout.flush()  # what can't be written is found here, not when Python ends
         return code
     except BrokenPipeError:
         _forget_output()
-        return 141   # the shell's code for "nobody reads on"
+        return 141  # the shell's code for "nobody reads on"
     except OSError as error:
         _forget_output()
-        about = f"{os.fspath(error.filename)!r} can't be used" if error.filename else "writing has failed"
+        about = (
+            f"{os.fspath(error.filename)!r} can't be used"
+            if error.filename
+            else "writing has failed"
+        )
         message = f"{about} ({error.strerror})" if error.strerror else str(error)
     except (ValueError, MemoryError) as error:
         message = str(error) or "there is not enough memory"
     except KeyboardInterrupt:
-        return 130   # the shell's code for "stopped by Ctrl-C"
+        return 130  # the shell's code for "stopped by Ctrl-C"
     args.parser.error(message.rstrip("."))
 
 
 def _forget_output():
     "Let go what standard output does not take, or Python would try again when it ends"
     try:
-        if sys.stdout: sys.stdout.flush()
+        if sys.stdout:
+            sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -186,36 +226,75 @@ def info(args):
     from selfencoder.datasets import dataset_names
     from selfencoder.paper.results_store import PACKAGES, versions
     from selfencoder.runtime import choose_device
+
     rows = versions([*PACKAGES, "matplotlib", "safetensors"]) | {
-        "device": choose_device("auto"), "threads": torch.get_num_threads(), "datasets": " ".join(dataset_names())}
-    for name, value in rows.items(): print(f"{name:<14}{value}")
+        "device": choose_device("auto"),
+        "threads": torch.get_num_threads(),
+        "datasets": " ".join(dataset_names()),
+    }
+    for name, value in rows.items():
+        print(f"{name:<14}{value}")
 
 # %% ../nbs/cli.ipynb #0a38b8a2
 READING = [
-    option("--delimiter", metavar="CHAR", help="what separates fields in CSV files (default: inferred)"),
-    option("--decimal", choices=[".", ","], help="what marks decimals in CSV files (default: inferred)"),
-    option("--encoding", metavar="NAME", help="of CSV files that are not UTF-8, such as cp1252")]
+    option(
+        "--delimiter", metavar="CHAR", help="what separates fields in CSV files (default: inferred)"
+    ),
+    option(
+        "--decimal", choices=[".", ","], help="what marks decimals in CSV files (default: inferred)"
+    ),
+    option("--encoding", metavar="NAME", help="of CSV files that are not UTF-8, such as cp1252"),
+]
 LEARNING = [
     option("--target", metavar="COLUMN", help="the column to predict; it is not compared"),
-    option("--ignore", nargs="+", default=[], metavar="COLUMN",
-           help="columns that are not compared"),
-    option("--classes", action="store_true", help="the target is classes, even if it looks like numbers"),
-    option("--numbers", action="store_true", help="the target is a number, even if it looks like classes"),
-    option("--seed", type=int, default=0, metavar="N", help="of random choices (default: 0)")]
-ID = option("--id", metavar="COLUMN", help="the column that names the rows in answers; it is not compared")
-MODEL = option("--model", choices=["kernel", "network"], default="kernel",
-               help="kernel: recommended; network: the self-encoder of the paper (default: kernel)")
-WRITING = option("-o", "--out", default="-", metavar="FILE", help="where to write (default: standard output)")
-SPREADSHEET = option("--spreadsheet", action="store_true",
-                     help="put an apostrophe before text that a spreadsheet would run as a formula")
+    option(
+        "--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"
+    ),
+    option(
+        "--classes",
+        action="store_true",
+        help="the target is classes, even if it looks like numbers",
+    ),
+    option(
+        "--numbers",
+        action="store_true",
+        help="the target is a number, even if it looks like classes",
+    ),
+    option("--seed", type=int, default=0, metavar="N", help="of random choices (default: 0)"),
+]
+ID = option(
+    "--id", metavar="COLUMN", help="the column that names the rows in answers; it is not compared"
+)
+MODEL = option(
+    "--model",
+    choices=["kernel", "network"],
+    default="kernel",
+    help="kernel: recommended; network: the self-encoder of the paper (default: kernel)",
+)
+WRITING = option(
+    "-o", "--out", default="-", metavar="FILE", help="where to write (default: standard output)"
+)
+SPREADSHEET = option(
+    "--spreadsheet",
+    action="store_true",
+    help="put an apostrophe before text that a spreadsheet would run as a formula",
+)
 QUERY = option("query", metavar="NEW", help="the query rows: CSV, Parquet or Arrow, - for a pipe")
-TABLE = option("table", metavar="TABLE", help="what to learn from: CSV, Parquet or Arrow with a header, - for a pipe")
+TABLE = option(
+    "table",
+    metavar="TABLE",
+    help="what to learn from: CSV, Parquet or Arrow with a header, - for a pipe",
+)
 
 
 def reading(args) -> dict:
     "How the files of a command are to be read"
-    return {"delimiter": args.delimiter, "decimal": args.decimal, "encoding": args.encoding,
-            "id": getattr(args, "id", None)}
+    return {
+        "delimiter": args.delimiter,
+        "decimal": args.decimal,
+        "encoding": args.encoding,
+        "id": getattr(args, "id", None),
+    }
 
 # %% ../nbs/cli.ipynb #e70c2ac9
 def check_names(given: list, known: list, what: str) -> list:
@@ -223,7 +302,8 @@ def check_names(given: list, known: list, what: str) -> list:
     for name in given or []:
         near = nearest_name(name, known)
         hint = f"did you mean {near!r}? All of them: " if near else "choose from "
-        if name not in known: raise ValueError(f"there is no {what} {name!r}: {hint}{', '.join(known)}")
+        if name not in known:
+            raise ValueError(f"there is no {what} {name!r}: {hint}{', '.join(known)}")
     return list(given or known)
 
 
@@ -241,21 +321,32 @@ def writing_to(path):
 def check_out(out: str, *inputs: str):
     "Raise now what writing to `out` would raise after the work"
     from selfencoder.files import check_writable, is_stream
-    if out == "-" and sys.stdout is None: raise ValueError("standard output is closed: name a file with -o")
-    if out == "-": return
-    with writing_to(out): check_writable(out)
-    same = [path for path in inputs if os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out)]
-    if same and not is_stream(out): raise ValueError(f"{out!r} is what is read: write to another file")
+
+    if out == "-" and sys.stdout is None:
+        raise ValueError("standard output is closed: name a file with -o")
+    if out == "-":
+        return
+    with writing_to(out):
+        check_writable(out)
+    same = [
+        path
+        for path in inputs
+        if os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out)
+    ]
+    if same and not is_stream(out):
+        raise ValueError(f"{out!r} is what is read: write to another file")
 
 
 def write_text(out: str, text: str):
     "Write an answer to a file, or to standard output if `out` is '-'"
     from selfencoder.files import write_atomically
+
     if out != "-":
-        with writing_to(out): write_atomically(out, text.encode())
+        with writing_to(out):
+            write_atomically(out, text.encode())
         note(f"written to {out}")
     elif hasattr(sys.stdout, "buffer"):
-        sys.stdout.buffer.write(text.encode())   # UTF-8, whatever the terminal is set to
+        sys.stdout.buffer.write(text.encode())  # UTF-8, whatever the terminal is set to
     else:
         sys.stdout.write(text)
 
@@ -263,10 +354,13 @@ def write_text(out: str, text: str):
 def write_csv(found, args):
     "Write an answer as CSV"
     from selfencoder.table_files import without_formulas
+
     safe, formulas = without_formulas(found)
     if formulas and not args.spreadsheet:
-        note(f"the answer holds {formulas[0]!r:.60}, which a spreadsheet would run as a formula: --spreadsheet "
-             "prevents it")
+        note(
+            f"the answer holds {formulas[0]!r:.60}, which a spreadsheet would run as a formula: --spreadsheet "
+            "prevents it"
+        )
     write_text(args.out, (safe if args.spreadsheet else found).to_csv(index=False))
 
 # %% ../nbs/cli.ipynb #8eb4ab61
@@ -274,44 +368,64 @@ def training_table(args):
     "The columns to compare, and the target or None"
     import numpy as np
     from selfencoder.table_files import table_from_file
-    if args.seed < 0: raise ValueError(f"--seed must be at least 0; got {args.seed}")
-    if (args.classes or args.numbers) and args.target is None: raise ValueError("--classes and --numbers need --target")
-    if args.classes and args.numbers: raise ValueError("--classes and --numbers exclude each other")
+
+    if args.seed < 0:
+        raise ValueError(f"--seed must be at least 0; got {args.seed}")
+    if (args.classes or args.numbers) and args.target is None:
+        raise ValueError("--classes and --numbers need --target")
+    if args.classes and args.numbers:
+        raise ValueError("--classes and --numbers exclude each other")
     named = getattr(args, "id", None)
-    if args.target in args.ignore: raise ValueError(f"{args.target!r} cannot be the target and be ignored: choose one")
+    if args.target in args.ignore:
+        raise ValueError(f"{args.target!r} cannot be the target and be ignored: choose one")
     if named is not None and named == args.target:
         raise ValueError(f"{named!r} cannot be the target and the id: choose one")
     if is_model_file(args.table):
-        raise ValueError(f"{args.table!r} is a model file, which does not hold the table that it was made from: name "
-                         "that table")
-    with working(f"reading {args.table}"): table = table_from_file(args.table, **reading(args))
-    if named is not None and not table.index.is_unique: note(f"the id {named!r} names more than one row with one name")
+        raise ValueError(
+            f"{args.table!r} is a model file, which does not hold the table that it was made from: name "
+            "that table"
+        )
+    with working(f"reading {args.table}"):
+        table = table_from_file(args.table, **reading(args))
+    if named is not None and not table.index.is_unique:
+        note(f"the id {named!r} names more than one row with one name")
     args.ignore = [column for column in args.ignore if column != named]
     for column in [*args.ignore, *([] if args.target is None else [args.target])]:
         check_names([column], list(table.columns), f"column in {args.table!r} called")
     target = None if args.target is None else table.pop(args.target)
     table = table.drop(columns=args.ignore)
-    if not len(table.columns): raise ValueError(f"{args.table!r} has no columns left to compare")
+    if not len(table.columns):
+        raise ValueError(f"{args.table!r} has no columns left to compare")
     for name, values in table.items():
         if values.dtype.kind in "iu" and len(values) >= 20 and (np.diff(values) > 0).all():
-            note(f"column {name!r} grows from row to row, as a row number does: if it is one, leave it out with "
-                 f"--ignore {name!r}, or name the rows by it with --id {name!r}")
+            note(
+                f"column {name!r} grows from row to row, as a row number does: if it is one, leave it out with "
+                f"--ignore {name!r}, or name the rows by it with --id {name!r}"
+            )
     return table, target
 
 
 def target_is_classes(target, args) -> bool:
     "Whether the known values of a target are classes: text, true and false, or at most 20 different whole numbers"
     import pandas as pd
+
     numeric, different = pd.api.types.is_any_real_numeric_dtype(target.dtype), target.nunique()
     if getattr(target.dtype, "kind", "O") in "mM":
-        raise ValueError(f"the target {args.target!r} holds dates or durations: turn them into numbers first")
+        raise ValueError(
+            f"the target {args.target!r} holds dates or durations: turn them into numbers first"
+        )
     if args.numbers and not numeric:
-        raise ValueError(f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: leave "
-                         "--numbers out to predict classes")
-    if args.classes or args.numbers: return args.classes
+        raise ValueError(
+            f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: leave "
+            "--numbers out to predict classes"
+        )
+    if args.classes or args.numbers:
+        return args.classes
     if not numeric and different > max(20, len(target) / 2):
-        raise ValueError(f"the target {args.target!r} has {different:,} different values in {len(target):,} rows, "
-                         "which are hardly classes: choose another column, or pass --classes")
+        raise ValueError(
+            f"the target {args.target!r} has {different:,} different values in {len(target):,} rows, "
+            "which are hardly classes: choose another column, or pass --classes"
+        )
     return not numeric or different <= 20 and bool((target % 1 == 0).all())
 
 # %% ../nbs/cli.ipynb #b9da4785
@@ -327,6 +441,7 @@ def about_the_table():
 def estimators(args) -> tuple:
     "The classes of the family that is asked for: without a target, for classes, for numbers"
     import selfencoder
+
     prefix = "SelfEncoder" if getattr(args, "model", "kernel") == "network" else "KernelSelfEncoder"
     return tuple(getattr(selfencoder, prefix + kind) for kind in ("", "Classifier", "Regressor"))
 
@@ -334,51 +449,75 @@ def estimators(args) -> tuple:
 def known_target(target, args):
     "The known values of a target, and whether they are classes; with a note about both"
     known = target.notna()
-    if not known.any(): raise ValueError(f"the target {args.target!r} is empty in all rows")
+    if not known.any():
+        raise ValueError(f"the target {args.target!r} is empty in all rows")
     values = target[known].infer_objects()
-    if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53: values = values.astype(int)
-    if not known.all(): note(f"rows without {args.target!r} are left out: {int((~known).sum()):,} of {len(known):,}")
+    if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
+        values = values.astype(int)
+    if not known.all():
+        note(
+            f"rows without {args.target!r} are left out: {int((~known).sum()):,} of {len(known):,}"
+        )
     if not target_is_classes(values, args):
         note(f"{args.target!r} is taken as a number (--classes: as classes)")
         return values, False
     if values.nunique() == 1:
-        raise ValueError(f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target out to "
-                         "find neighbours without it")
-    note(f"{args.target!r} is taken as {values.nunique()} classes" + " (--numbers: as a number)"
-         * (values.dtype.kind in "iuf"))
-    return values.astype(str) if values.dtype.kind == "f" else values, True   # a number with a fraction is no label
+        raise ValueError(
+            f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target out to "
+            "find neighbours without it"
+        )
+    note(
+        f"{args.target!r} is taken as {values.nunique()} classes"
+        + " (--numbers: as a number)" * (values.dtype.kind in "iuf")
+    )
+    return values.astype(
+        str
+    ) if values.dtype.kind == "f" else values, True  # a number with a fraction is no label
 
 
 def fit_plan(table, target, args) -> str:
     "What a fit to many rows will take, as it is shown on a terminal"
     from selfencoder.kernel.fit import LANDMARKS, MANY_ROWS
     from selfencoder.kernel.landmark_fit import FitPlan
+
     (n, d), labelled = table.shape, target is not None
-    if n < MANY_ROWS or getattr(args, "model", "kernel") == "network": return ""
+    if n < MANY_ROWS or getattr(args, "model", "kernel") == "network":
+        return ""
     return f" ({FitPlan(n, 2 * d, LANDMARKS, d, labelled, labelled)})"
 
 
 def fitted(table, target, args):
     "A self-encoder of the kind that the target asks for"
-    with working("starting"): plain, classifier, regressor = estimators(args)   # torch takes its time
-    what = f"learning from {len(table):,} rows of {table.shape[1]:,} columns" + fit_plan(table, target, args)
+    with working("starting"):
+        plain, classifier, regressor = estimators(args)  # torch takes its time
+    what = f"learning from {len(table):,} rows of {table.shape[1]:,} columns" + fit_plan(
+        table, target, args
+    )
     if target is None:
-        with about_the_table(), working(what): return plain(random_state=args.seed).fit(table)
+        with about_the_table(), working(what):
+            return plain(random_state=args.seed).fit(table)
     target = target.reset_index(drop=True)
     values, classes = known_target(target, args)
     y = values.reindex(target.index, fill_value=values.iloc[0]).to_numpy()
     model, weights = (classifier if classes else regressor)(random_state=args.seed), {}
     if len(values) < len(target):
         if getattr(args, "model", "kernel") == "network":
-            raise ValueError(f"--model network needs {args.target!r} in every row: leave out the rows without it")
-        weights["sample_weight"] = target.notna().to_numpy(dtype=float)   # zero: the row does not count
-    with about_the_table(), working(what): return model.fit(table, y, **weights)
+            raise ValueError(
+                f"--model network needs {args.target!r} in every row: leave out the rows without it"
+            )
+        weights["sample_weight"] = target.notna().to_numpy(
+            dtype=float
+        )  # zero: the row does not count
+    with about_the_table(), working(what):
+        return model.fit(table, y, **weights)
 
 # %% ../nbs/cli.ipynb #166ffffe
 def is_model_file(path: str) -> bool:
     "Whether `path` is a file of safetensors: by its name, or by how it begins"
-    if path.endswith(".safetensors") or not os.path.isfile(path): return path.endswith(".safetensors")
-    with open(path, "rb") as file: head = file.read(9)
+    if path.endswith(".safetensors") or not os.path.isfile(path):
+        return path.endswith(".safetensors")
+    with open(path, "rb") as file:
+        head = file.read(9)
     return head[8:] == b"{" and int.from_bytes(head[:8], "little") < os.path.getsize(path)
 
 
@@ -386,6 +525,7 @@ def open_model(path: str):
     "The estimator in a model file, of either family"
     from selfencoder import KernelSelfEncoder, SelfEncoder
     from selfencoder.files import read_model
+
     if not is_model_file(path) and os.path.exists(path):
         raise ValueError(f"{path!r} is not a model file: make one with `selfencoder fit`")
     kernel = str(read_model(path)[0]["estimator"]).startswith("Kernel")
@@ -394,15 +534,19 @@ def open_model(path: str):
 # %% ../nbs/cli.ipynb #ee6ab655
 def check_k(k: int, most: int):
     "Refuse to look for more neighbours than there are"
-    if not 1 <= k <= most: raise ValueError(f"-k must be between 1 and {most}, the rows to learn from; got {k}")
+    if not 1 <= k <= most:
+        raise ValueError(f"-k must be between 1 and {most}, the rows to learn from; got {k}")
 
 
 def fit_and_read_queries(args):
     "A model from a table, that table and its target, and the queries"
     from selfencoder.table_files import columns_in, rows_from_file
-    if args.table == args.query == "-": raise ValueError("only one of the two tables can come through the pipe")
+
+    if args.table == args.query == "-":
+        raise ValueError("only one of the two tables can come through the pipe")
     table, target = training_table(args)
-    with working(f"reading {args.query}"): queries = rows_from_file(args.query, columns_in(table), **reading(args))
+    with working(f"reading {args.query}"):
+        queries = rows_from_file(args.query, columns_in(table), **reading(args))
     note_missing_id(queries, args)
     check_k(args.k, len(table) if target is None else int(target.notna().sum()))
     return fitted(table, target, args), table, target, queries
@@ -411,8 +555,11 @@ def fit_and_read_queries(args):
 def open_and_read_queries(path: str, args):
     "A model from its file, and the queries"
     from selfencoder.table_files import columns_of, rows_from_file
-    with working(f"reading {path}"): model = open_model(path)
-    with working(f"reading {args.query}"): queries = rows_from_file(args.query, columns_of(model), **reading(args))
+
+    with working(f"reading {path}"):
+        model = open_model(path)
+    with working(f"reading {args.query}"):
+        queries = rows_from_file(args.query, columns_of(model), **reading(args))
     if args.id is not None and queries.index.name != args.id:
         raise ValueError(f"{args.query!r} has no column {args.id!r}, which --id names")
     return model, queries
@@ -427,7 +574,9 @@ def note_missing_id(queries, args):
 def row_names(model, table=None):
     "The names of the training rows: by the table, or by the model, or else their positions"
     import numpy as np
-    if table is not None: return np.asarray(table.index, dtype=object)
+
+    if table is not None:
+        return np.asarray(table.index, dtype=object)
     return np.asarray(getattr(model, "row_names_", np.arange(model.n_samples_fit_)), dtype=object)
 
 
@@ -435,18 +584,32 @@ def training_targets(model):
     "The target of each training row of a model, or None; that of the network's rows that are not visible is missing"
     import numpy as np
     from selfencoder.reasons import fitted_model
-    if hasattr(model, "identify"): return fitted_model(model).y
-    if not hasattr(model, "predict") or isinstance(getattr(model, "classes_", None), list): return None
+
+    if hasattr(model, "identify"):
+        return fitted_model(model).y
+    if not hasattr(model, "predict") or isinstance(getattr(model, "classes_", None), list):
+        return None
     targets = np.full(model.n_samples_fit_, None, dtype=object)
-    targets[model.visible_indices_] = model.classes_[model._codes[0]] if hasattr(model, "classes_") else model._targets
+    targets[model.visible_indices_] = (
+        model.classes_[model._codes[0]] if hasattr(model, "classes_") else model._targets
+    )
     return targets
 
 # %% ../nbs/cli.ipynb #14c9a046
 @command(
     TABLE,
-    *LEARNING, ID, MODEL,
-    option("-o", "--out", required=True, metavar="MODEL", help="where to write the model, such as model.safetensors"),
-    *READING)
+    *LEARNING,
+    ID,
+    MODEL,
+    option(
+        "-o",
+        "--out",
+        required=True,
+        metavar="MODEL",
+        help="where to write the model, such as model.safetensors",
+    ),
+    *READING,
+)
 def fit(args):
     """learn from a table, once, and keep what was learned in a file
 
@@ -464,16 +627,24 @@ def fit(args):
     check_out(args.out, args.table)
     table, target = training_table(args)
     model = fitted(table, target, args)
-    with writing_to(args.out): model.save("/dev/stdout" if args.out == "-" else args.out)
+    with writing_to(args.out):
+        model.save("/dev/stdout" if args.out == "-" else args.out)
     if args.id is not None and args.model == "network":
-        note("a file of --model network keeps no ids: `neighbors` will number the rows, counted from 0")
+        note(
+            "a file of --model network keeps no ids: `neighbors` will number the rows, counted from 0"
+        )
     score = f", leave-one-out score {model.loo_score_:.3f}" if hasattr(model, "loo_score_") else ""
     note(f"{len(table):,} rows of {table.shape[1]} columns{score}; written to {args.out}")
 
 
 @command(
     option("model", metavar="MODEL", help="a model file from `fit`"),
-    QUERY, ID, WRITING, SPREADSHEET, *READING)
+    QUERY,
+    ID,
+    WRITING,
+    SPREADSHEET,
+    *READING,
+)
 def predict(args):
     """predict the target of new rows with a model from `fit`
 
@@ -486,24 +657,39 @@ def predict(args):
         cat new.csv | selfencoder predict churn.safetensors - | head
     """
     import pandas as pd
+
     check_out(args.out, args.model, args.query)
     model, queries = open_and_read_queries(args.model, args)
     if not hasattr(model, "predict"):
-        raise ValueError(f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such models")
-    if isinstance(getattr(model, "classes_", None), list): raise ValueError(f"{args.model!r} has several targets")
+        raise ValueError(
+            f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such models"
+        )
+    if isinstance(getattr(model, "classes_", None), list):
+        raise ValueError(f"{args.model!r} has several targets")
     with about_the_table(), working(f"predicting {len(queries):,} rows"):
         found = pd.DataFrame({"query": queries.index, "prediction": model.predict(queries)})
         if hasattr(model, "predict_proba"):
             shares = model.predict_proba(queries)
-            for label, share in zip(model.classes_.tolist(), shares.T): found[f"probability_{label}"] = share
+            for label, share in zip(model.classes_.tolist(), shares.T):
+                found[f"probability_{label}"] = share
     write_csv(found, args)
 
 # %% ../nbs/cli.ipynb #70c06f47
 @command(
-    option("table", metavar="TABLE", help="what to learn from, as for `fit`, or a model file from `fit`"),
+    option(
+        "table",
+        metavar="TABLE",
+        help="what to learn from, as for `fit`, or a model file from `fit`",
+    ),
     QUERY,
     option("-k", type=int, default=5, metavar="K", help="how many neighbours (default: 5)"),
-    *LEARNING, ID, MODEL, WRITING, SPREADSHEET, *READING)
+    *LEARNING,
+    ID,
+    MODEL,
+    WRITING,
+    SPREADSHEET,
+    *READING,
+)
 def neighbors(args):
     """find the nearest rows of a table for each row of another
 
@@ -519,9 +705,11 @@ def neighbors(args):
     """
     import numpy as np
     import pandas as pd
+
     check_out(args.out, args.table, args.query)
     if is_model_file(args.table):
-        if args.target or args.ignore: raise ValueError("--target and --ignore are for tables: a model knows its own")
+        if args.target or args.ignore:
+            raise ValueError("--target and --ignore are for tables: a model knows its own")
         model, queries = open_and_read_queries(args.table, args)
         check_k(args.k, model.geometry_.n_outputs)
         names, heading, target = row_names(model), "neighbor_target", training_targets(model)
@@ -530,11 +718,18 @@ def neighbors(args):
         names, heading = row_names(model, table), f"neighbor_{args.target}"
     with about_the_table(), working(f"searching the neighbours of {len(queries):,} rows"):
         distances, rows = model.kneighbors(queries, args.k)
-        found = pd.DataFrame({"query": np.repeat(np.asarray(queries.index, dtype=object), args.k),
-                              "rank": np.tile(np.arange(1, args.k + 1), len(queries)), "neighbor": names[rows.ravel()],
-                              "distance": distances.ravel()})
-        if target is not None and np.ndim(target) == 1: found[heading] = np.asarray(target)[rows.ravel()]
-        if hasattr(model, "predict"): found["prediction"] = np.repeat(model.predict(queries), args.k)
+        found = pd.DataFrame(
+            {
+                "query": np.repeat(np.asarray(queries.index, dtype=object), args.k),
+                "rank": np.tile(np.arange(1, args.k + 1), len(queries)),
+                "neighbor": names[rows.ravel()],
+                "distance": distances.ravel(),
+            }
+        )
+        if target is not None and np.ndim(target) == 1:
+            found[heading] = np.asarray(target)[rows.ravel()]
+        if hasattr(model, "predict"):
+            found["prediction"] = np.repeat(model.predict(queries), args.k)
     write_csv(found, args)
 
 # %% ../nbs/cli.ipynb #d819ee41
@@ -542,7 +737,11 @@ def neighbors(args):
     TABLE,
     QUERY,
     option("-k", type=int, default=5, metavar="K", help="how many neighbours (default: 5)"),
-    *LEARNING, ID, WRITING, *READING)
+    *LEARNING,
+    ID,
+    WRITING,
+    *READING,
+)
 def explain(args):
     """show why: a page with the neighbours of new rows and what decided
 
@@ -554,6 +753,7 @@ def explain(args):
         selfencoder explain customers.csv new.csv --target churned --id customer -o why.html
     """
     from selfencoder.explain_page import explanation_page
+
     check_out(args.out, args.table, args.query)
     model, table, target, queries = fit_and_read_queries(args)
     with about_the_table(), working(f"explaining {len(queries):,} rows"):
@@ -565,9 +765,15 @@ def explain(args):
     TABLE,
     ID,
     *LEARNING,
-    option("--serve", action="store_true", help="show the page on this computer, where its cells can be changed"),
+    option(
+        "--serve",
+        action="store_true",
+        help="show the page on this computer, where its cells can be changed",
+    ),
     option("--port", type=int, default=8000, metavar="N", help="with --serve (default: 8000)"),
-    WRITING, *READING)
+    WRITING,
+    *READING,
+)
 def explore(args):
     """look at a table: one page with a map of its rows, lists, and reasons for each row
 
@@ -580,31 +786,53 @@ def explore(args):
         selfencoder explore customers.csv --target churned --id customer --serve
     """
     from selfencoder.explorer import explore as explored, sample_note, sample_rows
-    if args.serve and args.out != "-": raise ValueError("--serve writes no file: leave out either --serve or -o")
+
+    if args.serve and args.out != "-":
+        raise ValueError("--serve writes no file: leave out either --serve or -o")
     check_out(args.out, args.table)
     table, target = training_table(args)
     if target is not None and target.isna().any() and target.notna().any():
-        note(f"rows without {args.target!r} are left out: {int(target.isna().sum()):,} of {len(target):,}")
+        note(
+            f"rows without {args.target!r} are left out: {int(target.isna().sum()):,} of {len(target):,}"
+        )
         table, target = table[target.notna().to_numpy()], target.dropna()
     about, rows = sample_note(len(table)), sample_rows(len(table))
     table, target = table.iloc[rows], None if target is None else target.iloc[rows]
     model = fitted(table, target, args)
-    if target is not None and hasattr(model, "classes_"): target = target.astype(model.classes_.dtype)
+    if target is not None and hasattr(model, "classes_"):
+        target = target.astype(model.classes_.dtype)
     title = "Table" if args.table == "-" else os.path.basename(args.table)
     with about_the_table(), working(f"drawing a map of {len(table):,} rows"):
         shown = explored(model, table, target, title=title, note=about)
-    if not args.serve: return write_text(args.out, shown.page())
+    if not args.serve:
+        return write_text(args.out, shown.page())
     note(f"http://127.0.0.1:{args.port} shows the page to this computer; Ctrl-C ends it")
     shown.serve(args.port)
 
 # %% ../nbs/cli.ipynb #7303c044
 @command(
     TABLE,
-    option("query", nargs="?", metavar="OTHER", help="a second table with the same columns, to be linked to TABLE"),
-    option("--threshold", type=float, default=0.8, metavar="S", help="the least similarity, up to 1 (default: 0.8)"),
+    option(
+        "query",
+        nargs="?",
+        metavar="OTHER",
+        help="a second table with the same columns, to be linked to TABLE",
+    ),
+    option(
+        "--threshold",
+        type=float,
+        default=0.8,
+        metavar="S",
+        help="the least similarity, up to 1 (default: 0.8)",
+    ),
     ID,
-    option("--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"),
-    WRITING, SPREADSHEET, *READING)
+    option(
+        "--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"
+    ),
+    WRITING,
+    SPREADSHEET,
+    *READING,
+)
 def duplicates(args):
     """find rows that are nearly equal, in one table or between two
 
@@ -619,14 +847,19 @@ def duplicates(args):
     from selfencoder import KernelSelfEncoder
     from selfencoder.reasons import near_duplicates
     from selfencoder.table_files import columns_of, rows_from_file
-    if not 0 < args.threshold <= 1: raise ValueError(f"--threshold must be above 0 and at most 1; got {args.threshold}")
+
+    if not 0 < args.threshold <= 1:
+        raise ValueError(f"--threshold must be above 0 and at most 1; got {args.threshold}")
     check_out(args.out, args.table, *([args.query] if args.query else []))
     args.target, args.classes, args.numbers, args.seed = None, False, False, 0
     table, _ = training_table(args)
     with about_the_table(), working(f"comparing {len(table):,} rows"):
         model = KernelSelfEncoder().fit(table)
-        other = rows_from_file(args.query, columns_of(model), **reading(args)) if args.query else None
-        if args.query: note_missing_id(other, args)
+        other = (
+            rows_from_file(args.query, columns_of(model), **reading(args)) if args.query else None
+        )
+        if args.query:
+            note_missing_id(other, args)
         found = near_duplicates(model, args.threshold, other)
     note(f"{len(found):,} pairs with a similarity of {args.threshold} or more")
     write_csv(found, args)
@@ -636,27 +869,50 @@ def choose_budget(args):
     "The budget that the options ask for"
     from dataclasses import replace
     from selfencoder.paper.experiments import FULL, PUBLISHED
+
     usual = PUBLISHED if args.protocol == "published" else FULL
-    if args.budget is not None and args.budget < 1: raise ValueError(f"--budget must be at least 1; got {args.budget}")
-    if args.seed < 0: raise ValueError(f"--seed must be at least 0; got {args.seed}")
+    if args.budget is not None and args.budget < 1:
+        raise ValueError(f"--budget must be at least 1; got {args.budget}")
+    if args.seed < 0:
+        raise ValueError(f"--seed must be at least 0; got {args.seed}")
     seeds = tuple(args.seed + seed for seed in usual.seeds)
     return replace(usual, evaluations=args.budget or usual.evaluations, seeds=seeds)
 
 # %% ../nbs/cli.ipynb #f12b6564
 def show_tables(folder, records, cells, write):
     "Print the tables, and write the report if asked to; whether a cell failed"
-    from selfencoder.paper.reports import (NUMBERS, all_models_table, complete_folds, missing_cells, paper_table,
-                                           write_report)
+    from selfencoder.paper.reports import (
+        NUMBERS,
+        all_models_table,
+        complete_folds,
+        missing_cells,
+        paper_table,
+        write_report,
+    )
+
     missing, failed = missing_cells(records, cells)
     frame = complete_folds(records)
     for protocol in sorted({cell.protocol for cell in cells} & set(frame.get("protocol", []))):
-        tables = [*(paper_table(number, frame, protocol) for number in NUMBERS), all_models_table(frame, protocol)]
+        tables = [
+            *(paper_table(number, frame, protocol) for number in NUMBERS),
+            all_models_table(frame, protocol),
+        ]
         print("", *(table.text() for table in tables), sep="\n\n")
     for record in failed:
-        print("failed:", *(record[name] for name in ("dataset", "model", "protocol", "error")), file=sys.stderr)
-    notes = [f"{len(missing)} of {len(cells)} cells are missing, {len(failed)} of them failed."] if missing else []
-    for text in notes: print("\n" + text)
-    if len(frame) and write: print(f"\nTables as CSV and LaTeX, and the report: {write_report(folder, notes)[-1]}")
+        print(
+            "failed:",
+            *(record[name] for name in ("dataset", "model", "protocol", "error")),
+            file=sys.stderr,
+        )
+    notes = (
+        [f"{len(missing)} of {len(cells)} cells are missing, {len(failed)} of them failed."]
+        if missing
+        else []
+    )
+    for text in notes:
+        print("\n" + text)
+    if len(frame) and write:
+        print(f"\nTables as CSV and LaTeX, and the report: {write_report(folder, notes)[-1]}")
     return bool(failed)
 
 
@@ -664,23 +920,38 @@ def show_differences(stored, again):
     "Print the cells that two runs have and that differ; whether there are any"
     from selfencoder.paper.experiments import Cell, differing_cells
     from selfencoder.paper.resumable_grid import finished
+
     differing = differing_cells(stored, again)
-    print(f"\n{len(finished(stored, Cell) & finished(again, Cell))} cells in both runs, {len(differing)} differ")
-    if len(differing): print(differing.to_string(index=False))
+    print(
+        f"\n{len(finished(stored, Cell) & finished(again, Cell))} cells in both runs, {len(differing)} differ"
+    )
+    if len(differing):
+        print(differing.to_string(index=False))
     return bool(len(differing))
 
 
 def running(args) -> dict:
     "How to run cells, as the options say"
-    return {"jobs": args.jobs, "backend": args.backend, "address": args.address, "command": " ".join(args.typed)}
+    return {
+        "jobs": args.jobs,
+        "backend": args.backend,
+        "address": args.address,
+        "command": " ".join(args.typed),
+    }
 
 
 def show_details(args):
     "Compute what each detail of the reconstruction explains, and print it; whether a cell failed"
     from selfencoder.paper.experiments import read_records
     from selfencoder.paper.published import as_details, detail_table, run_details
+
     records = run_details(args.out or "results/details", **running(args))
-    print(detail_table(records + as_details(read_records("results/published"))).astype(float).round(3).to_string())
+    print(
+        detail_table(records + as_details(read_records("results/published")))
+        .astype(float)
+        .round(3)
+        .to_string()
+    )
     return int(any("error" in record for record in records))
 
 
@@ -688,42 +959,110 @@ def run_first_look(datasets, models, budget, folder, args):
     "The first look: compute what fits into a few minutes, print tables, findings and where the picture is"
     from selfencoder.files import write_atomically
     from selfencoder.paper.experiments import run
-    from selfencoder.paper.first_look import (REBUILT, SHOWN, figures, findings, picture, plan, stored_records,
-                                              stored_reconstruction)
+    from selfencoder.paper.first_look import (
+        REBUILT,
+        SHOWN,
+        figures,
+        findings,
+        picture,
+        plan,
+        stored_records,
+        stored_reconstruction,
+    )
     from selfencoder.paper.reports import NUMBERS, missing_cells, paper_table, paper_tables
+
     cells, read = plan(datasets, models, budget, stored_records(budget=budget))
     found = run(cells, folder, budget, **running(args))
     summary, (missing, failed) = figures(found, read), missing_cells(found, cells)
     rebuilt = stored_reconstruction()
     for number in NUMBERS:
-        print("\n" + paper_table(number, None, "nested", [m for m in models if m == "ke"], summary, rebuilt).text())
-    print("\nFull training on fewer folds, ± standard error." + " ° is read from the stored full run." * bool(read))
-    if rebuilt is not None: print(f"rebuilt: fitted to the published figures, optimistic by design; from {REBUILT}.")
-    for record in failed: print("failed:", record["dataset"], record["model"], record["error"], file=sys.stderr)
+        print(
+            "\n"
+            + paper_table(
+                number, None, "nested", [m for m in models if m == "ke"], summary, rebuilt
+            ).text()
+        )
+    print(
+        "\nFull training on fewer folds, ± standard error."
+        + " ° is read from the stored full run." * bool(read)
+    )
+    if rebuilt is not None:
+        print(f"rebuilt: fitted to the published figures, optimistic by design; from {REBUILT}.")
+    for record in failed:
+        print("failed:", record["dataset"], record["model"], record["error"], file=sys.stderr)
     if not missing and set(SHOWN) <= set(models) and set(paper_tables()["titles"]) <= set(datasets):
-        print("\nFindings", *(f"{i}. {text}" for i, text in enumerate(findings(summary), 1)), sep="\n")
+        print(
+            "\nFindings", *(f"{i}. {text}" for i, text in enumerate(findings(summary), 1)), sep="\n"
+        )
         write_atomically(f"{folder}/first_look.png", picture(summary))
-        print(f"\nThe picture: {folder}/first_look.png. The whole of it: selfencoder reproduce --jobs 2, an hour.")
+        print(
+            f"\nThe picture: {folder}/first_look.png. The whole of it: selfencoder reproduce --jobs 2, an hour."
+        )
     return int(bool(failed))
 
 # %% ../nbs/cli.ipynb #9d088c59
 @command(
-    option("--quick", action="store_true", help="a first look: full training on fewer folds, minutes"),
-    option("--datasets", nargs="+", metavar="NAME", help="only these datasets (`selfencoder info` lists them)"),
-    option("--models", nargs="+", metavar="NAME", help="only these models, such as knn, svm, se, se_hidden, se_scale"),
-    option("--protocol", choices=["paper", "nested", "both", "published"], default="both",
-           help="paper: select on the test fold, optimistic; nested: select inside the training fold; both: these two "
-           "(default); published: a reconstruction fitted to the published figures, optimistic by design"),
-    option("--budget", type=int, metavar="N", help="settings that hyperopt tries (default: 8, published: 50)"),
-    option("--seed", type=int, default=0, metavar="N", help="seed of the first division into folds (default: 0)"),
+    option(
+        "--quick", action="store_true", help="a first look: full training on fewer folds, minutes"
+    ),
+    option(
+        "--datasets",
+        nargs="+",
+        metavar="NAME",
+        help="only these datasets (`selfencoder info` lists them)",
+    ),
+    option(
+        "--models",
+        nargs="+",
+        metavar="NAME",
+        help="only these models, such as knn, svm, se, se_hidden, se_scale",
+    ),
+    option(
+        "--protocol",
+        choices=["paper", "nested", "both", "published"],
+        default="both",
+        help="paper: select on the test fold, optimistic; nested: select inside the training fold; both: these two "
+        "(default); published: a reconstruction fitted to the published figures, optimistic by design",
+    ),
+    option(
+        "--budget",
+        type=int,
+        metavar="N",
+        help="settings that hyperopt tries (default: 8, published: 50)",
+    ),
+    option(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="seed of the first division into folds (default: 0)",
+    ),
     option("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)"),
-    option("--backend", choices=["loky", "threading", "dask"], default="loky", help="joblib's backend (default: loky)"),
+    option(
+        "--backend",
+        choices=["loky", "threading", "dask"],
+        default="loky",
+        help="joblib's backend (default: loky)",
+    ),
     option("--address", metavar="HOST:PORT", help="of a Dask scheduler, with --backend dask"),
-    option("--out", metavar="FOLDER", help="of the results (default: results/full, results/quick with --quick, "
-           "results/published with --protocol published)"),
-    option("--compare", metavar="FOLDER", help="of another run: print the cells of this one that differ from it"),
-    option("--details", action="store_true", help="switch one detail at a time between the protocols paper and "
-           "published, on six tables, into results/details"))
+    option(
+        "--out",
+        metavar="FOLDER",
+        help="of the results (default: results/full, results/quick with --quick, "
+        "results/published with --protocol published)",
+    ),
+    option(
+        "--compare",
+        metavar="FOLDER",
+        help="of another run: print the cells of this one that differ from it",
+    ),
+    option(
+        "--details",
+        action="store_true",
+        help="switch one detail at a time between the protocols paper and "
+        "published, on six tables, into results/details",
+    ),
+)
 def reproduce(args):
     """compute the paper's tables again, next to the paper's figures
 
@@ -742,19 +1081,28 @@ def reproduce(args):
     from selfencoder.datasets import dataset_names, table1
     from selfencoder.paper.experiments import MODELS, grid, read_records, run
     from selfencoder.paper.first_look import SHOWN
-    if args.address and args.backend != "dask": raise ValueError("--address needs --backend dask")
-    if args.details: return show_details(args)
+
+    if args.address and args.backend != "dask":
+        raise ValueError("--address needs --backend dask")
+    if args.details:
+        return show_details(args)
     if args.quick and (args.protocol in ("paper", "published") or args.compare):
-        raise ValueError("--quick looks at the honest protocol alone; leave it out for another one or --compare")
+        raise ValueError(
+            "--quick looks at the honest protocol alone; leave it out for another one or --compare"
+        )
     datasets = check_names(args.datasets, dataset_names(), "dataset")
-    models = check_names(args.models, list(MODELS), "model") if args.models or not args.quick else SHOWN
+    models = (
+        check_names(args.models, list(MODELS), "model") if args.models or not args.quick else SHOWN
+    )
     protocols = ["paper", "nested"] if args.protocol == "both" else [args.protocol]
     usual = "quick" if args.quick else "published" if args.protocol == "published" else "full"
     budget, folder = choose_budget(args), args.out or f"results/{usual}"
-    if args.quick: return run_first_look(datasets, models, budget, folder, args)
+    if args.quick:
+        return run_first_look(datasets, models, budget, folder, args)
     cells, before = grid(datasets, models, protocols, budget), read_records(folder)
     stored = read_records(args.compare) if args.compare else []
-    if args.compare and not stored: raise ValueError(f"there is no run in {args.compare!r} to compare with")
+    if args.compare and not stored:
+        raise ValueError(f"there is no run in {args.compare!r} to compare with")
     found = run(cells, folder, budget, **running(args))
     print("Table 1. Dataset details\n\n" + table1().to_string())
     records = read_records(folder)
@@ -765,14 +1113,32 @@ def reproduce(args):
 
 # %% ../nbs/cli.ipynb #097a3d72
 @command(
-    option("--everyday", action="store_true", help="33 everyday tables, mixed and with missing values, instead"),
+    option(
+        "--everyday",
+        action="store_true",
+        help="33 everyday tables, mixed and with missing values, instead",
+    ),
     option("--tables", nargs="+", metavar="NAME", help="only these tables"),
-    option("--models", nargs="+", metavar="NAME", help="only these models, such as ke, knn, forest, svm; those "
-           "of other libraries (lightgbm, catboost, realmlp_5, ...) run only when they are named"),
-    option("--large", action="store_true", help="tables of 13,000 to 327,000 rows instead, next to boosting: hours"),
+    option(
+        "--models",
+        nargs="+",
+        metavar="NAME",
+        help="only these models, such as ke, knn, forest, svm; those "
+        "of other libraries (lightgbm, catboost, realmlp_5, ...) run only when they are named",
+    ),
+    option(
+        "--large",
+        action="store_true",
+        help="tables of 13,000 to 327,000 rows instead, next to boosting: hours",
+    ),
     option("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)"),
-    option("--out", metavar="FOLDER", help="(default: results/collection, results/everyday with "
-           "--everyday, results/large with --large)"))
+    option(
+        "--out",
+        metavar="FOLDER",
+        help="(default: results/collection, results/everyday with "
+        "--everyday, results/large with --large)",
+    ),
+)
 def compare(args):
     """compare the kernel self-encoder with other models on 38 tables, or on others
 
@@ -787,51 +1153,90 @@ def compare(args):
         selfencoder compare --tables crx haberman --models ke knn forest
         selfencoder compare --large --tables adult --models ke lightgbm
     """
-    if args.large: return compare_large(args)
+    if args.large:
+        return compare_large(args)
     from selfencoder.paper.collection import EVERYDAY, TABLES, target_kind
     from selfencoder.paper.many_tables import COMPARED, RUNNABLE, read_tables, run_tables, summary
+
     tables = check_names(args.tables, list(EVERYDAY if args.everyday else TABLES), "table")
-    models = check_names(args.models, list(RUNNABLE), "model") if args.models else [
-        name for name in RUNNABLE if RUNNABLE[name].family != "extra"]
+    models = (
+        check_names(args.models, list(RUNNABLE), "model")
+        if args.models
+        else [name for name in RUNNABLE if RUNNABLE[name].family != "extra"]
+    )
     folder = args.out or ("results/everyday" if args.everyday else "results/collection")
     found = run_tables(tables, models, folder, args.jobs, command=" ".join(args.typed))
     frame = read_tables(folder)
     frame = frame[frame["table"].isin(tables) & frame["model"].isin(models)]
     for kind in sorted({target_kind(table) for table in frame["table"]}):
-        part = summary(frame, kind).rename(index={name: model.title for name, model in COMPARED.items()})
+        part = summary(frame, kind).rename(
+            index={name: model.title for name, model in COMPARED.items()}
+        )
         print(f"\n{kind}, means over tables\n\n{part.round(3).to_string()}")
     return report_failed(found, ("table", "model", "fold"))
 
 
 def compare_large(args):
     "Compare models on large tables"
-    from selfencoder.paper.large_tables import LARGE_MODELS, LARGE_TABLES, large_summary, read_large, run_large
+    from selfencoder.paper.large_tables import (
+        LARGE_MODELS,
+        LARGE_TABLES,
+        large_summary,
+        read_large,
+        run_large,
+    )
+
     tables = check_names(args.tables, list(LARGE_TABLES), "table")
     models = check_names(args.models, list(LARGE_MODELS), "model")
-    found = run_large(tables, models, args.out or "results/large", args.jobs, command=" ".join(args.typed))
+    found = run_large(
+        tables, models, args.out or "results/large", args.jobs, command=" ".join(args.typed)
+    )
     frame = read_large(args.out or "results/large")
-    for title, wide in large_summary(frame[frame["table"].isin(tables) & frame["model"].isin(models)]).items():
+    for title, wide in large_summary(
+        frame[frame["table"].isin(tables) & frame["model"].isin(models)]
+    ).items():
         print(f"\n{title}\n\n{wide.round(4).to_string(na_rep='')}")
     return report_failed(found, ("table", "model"))
 
 
 def report_failed(records: list, fields: tuple) -> int:
     "Say which cells failed and were not computed later; the exit code"
-    def cell(record): return tuple(record[field] for field in fields)
+
+    def cell(record):
+        return tuple(record[field] for field in fields)
+
     done = {cell(record) for record in records if "error" not in record}
     failed = [record for record in records if cell(record) not in done]
-    for record in failed: print("failed:", record["table"], record["model"], record["error"], file=sys.stderr)
+    for record in failed:
+        print("failed:", record["table"], record["model"], record["error"], file=sys.stderr)
     return int(bool(failed))
 
 # %% ../nbs/cli.ipynb #bb1afa48
 @command(
     option("--quick", action="store_true", help="small sizes only: about a minute"),
-    option("--rows", action="store_true", help="many rows, next to other searches, instead of the solvers"),
-    option("--kernel", action="store_true", help="the kernel self-encoder, next to forests, instead of the solvers"),
-    option("--reasons", action="store_true", help="wrong labels, intervals, new rows and missing values instead"),
+    option(
+        "--rows",
+        action="store_true",
+        help="many rows, next to other searches, instead of the solvers",
+    ),
+    option(
+        "--kernel",
+        action="store_true",
+        help="the kernel self-encoder, next to forests, instead of the solvers",
+    ),
+    option(
+        "--reasons",
+        action="store_true",
+        help="wrong labels, intervals, new rows and missing values instead",
+    ),
     option("--only", nargs="+", metavar="NAME", help="only these comparisons"),
-    option("--out", metavar="FOLDER", help="where the measurements are kept, as JSON files (default: "
-           "results/benchmarks, results/reasons with --reasons)"))
+    option(
+        "--out",
+        metavar="FOLDER",
+        help="where the measurements are kept, as JSON files (default: "
+        "results/benchmarks, results/reasons with --reasons)",
+    ),
+)
 def bench(args):
     """measure speed and quality next to other libraries
 
@@ -840,14 +1245,19 @@ def bench(args):
     """
     from selfencoder.paper import benchmarks_kernel, benchmarks_network
     from selfencoder.paper.results_store import Store
-    groups = {"rows": benchmarks_network.ROW_BENCHMARKS | benchmarks_kernel.LANDMARK_BENCHMARKS,
-              "kernel": benchmarks_kernel.KERNEL_BENCHMARKS, "reasons": benchmarks_kernel.REASON_BENCHMARKS}
+
+    groups = {
+        "rows": benchmarks_network.ROW_BENCHMARKS | benchmarks_kernel.LANDMARK_BENCHMARKS,
+        "kernel": benchmarks_kernel.KERNEL_BENCHMARKS,
+        "reasons": benchmarks_kernel.REASON_BENCHMARKS,
+    }
     chosen = [benchmarks for group, benchmarks in groups.items() if getattr(args, group)]
-    if len(chosen) > 1: raise ValueError("--rows, --kernel and --reasons exclude each other: choose one")
+    if len(chosen) > 1:
+        raise ValueError("--rows, --kernel and --reasons exclude each other: choose one")
     benchmarks = chosen[0] if chosen else benchmarks_network.SOLVER_BENCHMARKS
     only = check_names(args.only, list(benchmarks), "comparison")
     folder = args.out or ("results/reasons" if args.reasons else "results/benchmarks")
-    Store(folder).check_writable()   # now, not after the measurement
+    Store(folder).check_writable()  # now, not after the measurement
     chosen = {name: benchmarks[name] for name in only}
     benchmarks_network.run_benchmarks(chosen, folder, args.quick, " ".join(args.typed))
 
@@ -857,7 +1267,13 @@ def bench(args):
     option("--datasets", nargs="+", metavar="NAME", help="only these datasets"),
     option("--seed", type=int, default=0, metavar="N", help="of draws and estimators (default: 0)"),
     option("--jobs", type=int, default=1, metavar="N", help="datasets at a time (default: 1)"),
-    option("--out", default="results/invariance", metavar="FOLDER", help="(default: results/invariance)"))
+    option(
+        "--out",
+        default="results/invariance",
+        metavar="FOLDER",
+        help="(default: results/invariance)",
+    ),
+)
 def invariance(args):
     """measure how exact the invariance is, and what it costs
 
@@ -867,6 +1283,7 @@ def invariance(args):
     from selfencoder.datasets import dataset_names
     from selfencoder.paper.invariance import MEASUREMENTS, measure_invariance
     from selfencoder.paper.results_store import Store
+
     [result] = check_names([args.result], list(MEASUREMENTS), "result")
     datasets = check_names(args.datasets, dataset_names(), "dataset")
     Store(args.out).check_writable()

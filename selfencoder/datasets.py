@@ -35,15 +35,19 @@ def _read_bytes(filename):
     try:
         return (_DATA / filename).read_bytes()
     except FileNotFoundError:
-        raise FileNotFoundError(f"The data file {_DATA / filename} is missing: please reinstall selfencoder.") from None
+        raise FileNotFoundError(
+            f"The data file {_DATA / filename} is missing: please reinstall selfencoder."
+        ) from None
 
 
 def _read_table(name):
     "A shipped table, as it is in its file"
     content = _read_bytes(f"{name}.csv.gz")
     if sha256(content).hexdigest() != _CHECKSUMS[name]:
-        raise ValueError(f"The data file {_DATA / name}.csv.gz is damaged, its checksum is not the one it was shipped "
-                         "with: please reinstall selfencoder.")
+        raise ValueError(
+            f"The data file {_DATA / name}.csv.gz is damaged, its checksum is not the one it was shipped "
+            "with: please reinstall selfencoder."
+        )
     # an empty cell alone is a missing value: "none" is an answer in the German table
     return pd.read_csv(BytesIO(content), compression="gzip", keep_default_na=False, na_values=[""])
 
@@ -53,29 +57,56 @@ def _german_categorical():
     table = _read_table("german_categorical")
     for column, book in _read_table("german_codes").groupby("column", sort=False):
         labels = pd.Categorical(table[column], categories=book["label"])
-        table[column] = labels.remove_unused_categories()  # the codebook has answers that nobody gave
+        table[column] = (
+            labels.remove_unused_categories()
+        )  # the codebook has answers that nobody gave
     return table
 
 # %% ../nbs/datasets.ipynb #fbd8bfbd
-_GERMAN_NUMBERS = ["checking_account", "duration_months", "credit_history", "credit_amount_hundreds", "savings",
-                   "employed_since", "personal_status_and_sex", "residence_since", "property", "age",
-                   "other_installment_plans", "existing_credits", "people_liable", "telephone", "foreign_worker"]
+_GERMAN_NUMBERS = [
+    "checking_account",
+    "duration_months",
+    "credit_history",
+    "credit_amount_hundreds",
+    "savings",
+    "employed_since",
+    "personal_status_and_sex",
+    "residence_since",
+    "property",
+    "age",
+    "other_installment_plans",
+    "existing_credits",
+    "people_liable",
+    "telephone",
+    "foreign_worker",
+]
 _GERMAN_INDICATORS = {
     "purpose": ["new car", "used car"],
     "other_debtors": ["none", "co-applicant"],
     "housing": ["rent", "own"],
-    "job": ["unemployed, or unskilled non-resident", "unskilled resident", "skilled employee or official"],
+    "job": [
+        "unemployed, or unskilled non-resident",
+        "unskilled resident",
+        "skilled employee or official",
+    ],
 }
 
 # %% ../nbs/datasets.ipynb #85d936e4
 def _german():
     "German credit as Statlog's 24 numbers, derived from the table with categories"
     table = _read_table("german_categorical")
-    table["credit_amount_hundreds"] = np.rint(table["credit_amount"] / 100).astype(int)  # rounds half to even
-    indicators = {f"{column}: {label}": (table[column] == label).astype(int)
-                  for column, labels in _GERMAN_INDICATORS.items() for label in labels}
+    table["credit_amount_hundreds"] = np.rint(table["credit_amount"] / 100).astype(
+        int
+    )  # rounds half to even
+    indicators = {
+        f"{column}: {label}": (table[column] == label).astype(int)
+        for column, labels in _GERMAN_INDICATORS.items()
+        for label in labels
+    }
     for column, book in _read_table("german_codes").groupby("column"):
-        table[column] = table[column].map(dict(zip(book["label"], book["code"].str[-1].astype(int))))
+        table[column] = table[column].map(
+            dict(zip(book["label"], book["code"].str[-1].astype(int)))
+        )
     return table[_GERMAN_NUMBERS].assign(**indicators, target=table["target"])
 
 # %% ../nbs/datasets.ipynb #acfb5a39
@@ -85,8 +116,18 @@ _RECODED = {"german": _german, "german_categorical": _german_categorical}
 
 def dataset_names() -> list:
     "The names that `load_dataset` accepts: the ten tables of the paper"
-    return ["breast_cancer", "digits", "ecoli", "german", "german_categorical",
-            "glass", "ionosphere", "iris", "liver", "wine"]
+    return [
+        "breast_cancer",
+        "digits",
+        "ecoli",
+        "german",
+        "german_categorical",
+        "glass",
+        "ionosphere",
+        "iris",
+        "liver",
+        "wine",
+    ]
 
 # %% ../nbs/datasets.ipynb #f9ef803f
 def _frame(name):
@@ -103,17 +144,26 @@ def _describe(name):
     "The story of a table: columns, source, licence, known problems"
     text = _read_bytes(f"{name}.md").decode()
     if name in _RECODED:  # the original codes are part of the German story
-        text += "\n" + "\n".join(f"- {row.column}, {row.code}: {row.label}"
-                                 for row in _read_table("german_codes").itertuples()) + "\n"
+        text += (
+            "\n"
+            + "\n".join(
+                f"- {row.column}, {row.code}: {row.label}"
+                for row in _read_table("german_codes").itertuples()
+            )
+            + "\n"
+        )
     return text
 
 # %% ../nbs/datasets.ipynb #7ff8d68f
 def _check_name(name):
     "Refuse a name that is not one of `dataset_names`"
-    if name in dataset_names(): return
+    if name in dataset_names():
+        return
     close = get_close_matches(str(name).lower().replace(" ", "_"), dataset_names(), n=1)
     hint = f"did you mean {close[0]!r}? The" if close else "the"
-    raise ValueError(f"There is no dataset {name!r}: {hint} names are {', '.join(dataset_names())}.")
+    raise ValueError(
+        f"There is no dataset {name!r}: {hint} names are {', '.join(dataset_names())}."
+    )
 
 # %% ../nbs/datasets.ipynb #45f07d4e
 def load_dataset(
@@ -129,9 +179,17 @@ def load_dataset(
     names, categorical = list(X.columns), list(X.select_dtypes("category").columns)
     if not as_frame:  # labels and numbers side by side only fit an array of objects
         X, y = X.to_numpy(dtype=object if categorical else float), y.to_numpy()
-    if return_X_y: return X, y
-    return Bunch(data=X, target=y, frame=frame, feature_names=names, target_names=target_names,
-                 categorical_features=categorical, DESCR=_describe(name))
+    if return_X_y:
+        return X, y
+    return Bunch(
+        data=X,
+        target=y,
+        frame=frame,
+        feature_names=names,
+        target_names=target_names,
+        categorical_features=categorical,
+        DESCR=_describe(name),
+    )
 
 # %% ../nbs/datasets.ipynb #8b5c1c30
 def table1() -> pd.DataFrame:
@@ -139,8 +197,17 @@ def table1() -> pd.DataFrame:
     published = json.loads(_read_bytes("paper_tables.json"))
     paper = pd.DataFrame(published["tables"]["1"]["rows"]).T
     bunches = {name: load_dataset(name, as_frame=True) for name in paper.index}
-    data = pd.DataFrame({name: {"samples": len(b.data), "features": b.data.shape[1], "classes": b.target.nunique(),
-                                "categorical": len(b.categorical_features), "missing": b.data.isna().sum().sum()}
-                         for name, b in bunches.items()}).T
+    data = pd.DataFrame(
+        {
+            name: {
+                "samples": len(b.data),
+                "features": b.data.shape[1],
+                "classes": b.target.nunique(),
+                "categorical": len(b.categorical_features),
+                "missing": b.data.isna().sum().sum(),
+            }
+            for name, b in bunches.items()
+        }
+    ).T
     table = pd.concat({"data": data, "paper": paper}, axis=1)
     return table.rename(index=published["titles"])

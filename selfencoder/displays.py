@@ -25,7 +25,8 @@ def tint(color, share=0.55):
 # %% ../nbs/displays.ipynb #b2de5b5f
 def class_colors(n_classes):
     "One colour for each class: Okabe and Ito's eight, or shades of cividis if there are more"
-    if n_classes <= len(OKABE_ITO): return list(OKABE_ITO[:n_classes])
+    if n_classes <= len(OKABE_ITO):
+        return list(OKABE_ITO[:n_classes])
     return list(plt.get_cmap("cividis")(np.linspace(0, 1, n_classes)))
 
 # %% ../nbs/displays.ipynb #87456873
@@ -34,7 +35,8 @@ class Display:
 
     def axes(self, ax, **figure_options):
         "The axes given, or new ones"
-        if ax is None: ax = plt.subplots(layout="constrained", **figure_options)[1]
+        if ax is None:
+            ax = plt.subplots(layout="constrained", **figure_options)[1]
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
@@ -55,22 +57,25 @@ class VoronoiDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator,            # fitted, with kneighbors
-        X,                    # the training table, (n, 2)
+        estimator,  # fitted, with kneighbors
+        X,  # the training table, (n, 2)
         *,
-        grid=None,            # (xx, yy), or a regular grid around the points
+        grid=None,  # (xx, yy), or a regular grid around the points
         grid_resolution=200,  # points along each side
-        margin=0.5,           # around the points, relative to their spread
+        margin=0.5,  # around the points, relative to their spread
         ax=None,
-        **options,            # of plot
+        **options,  # of plot
     ):
         "Ask `estimator` for the nearest training row of each point of a grid, and draw"
         points = np.asarray(X, dtype=float)
         if points.ndim != 2 or points.shape[1] != 2:
-            raise ValueError(f"a Voronoi diagram needs a table with 2 columns; got one of shape {points.shape}.")
+            raise ValueError(
+                f"a Voronoi diagram needs a table with 2 columns; got one of shape {points.shape}."
+            )
         xx, yy = grid_around(points, grid_resolution, margin) if grid is None else grid
         table = np.stack([xx.ravel(), yy.ravel()], axis=1)
-        if isinstance(X, pd.DataFrame): table = pd.DataFrame(table, columns=X.columns)
+        if isinstance(X, pd.DataFrame):
+            table = pd.DataFrame(table, columns=X.columns)
         nearest = estimator.kneighbors(table, n_neighbors=1, return_distance=False)
         return cls(xx, yy, nearest.reshape(xx.shape), points).plot(ax=ax, **options)
 
@@ -78,10 +83,20 @@ class VoronoiDisplay(Display):
         "Draw the regions, their borders and the points"
         ax = self.axes(ax)
         colors = [OKABE_ITO[i % 7] for i in range(len(self.points))]
-        ax.pcolormesh(self.xx, self.yy, self.regions, cmap=ListedColormap([tint(c) for c in colors]), vmin=-0.5,
-                      vmax=len(colors) - 0.5, shading="nearest", rasterized=True)
+        ax.pcolormesh(
+            self.xx,
+            self.yy,
+            self.regions,
+            cmap=ListedColormap([tint(c) for c in colors]),
+            vmin=-0.5,
+            vmax=len(colors) - 0.5,
+            shading="nearest",
+            rasterized=True,
+        )
         for i in np.unique(self.regions):
-            ax.contour(self.xx, self.yy, self.regions == i, levels=[0.5], colors="black", linewidths=0.8)
+            ax.contour(
+                self.xx, self.yy, self.regions == i, levels=[0.5], colors="black", linewidths=0.8
+            )
         ax.scatter(*self.points.T, c=colors, edgecolors="black", s=45, zorder=3)
         for point, label in zip(self.points, [] if labels is None else labels):
             ax.annotate(label, point, xytext=(6, 5), textcoords="offset points")
@@ -114,14 +129,16 @@ class LossCurveDisplay(Display):
         color = OKABE_ITO[len(ax.lines) % 7]
         ax.plot(self.epochs, self.losses, label=self.name, **{"color": color, **options})
         ax.set(xlabel="iteration", ylabel="mean loss per row")
-        if self.name: ax.legend(frameon=False)
+        if self.name:
+            ax.legend(frameon=False)
         return self
 
 # %% ../nbs/displays.ipynb #febf1ceb
 def plane_of(estimator, X):
     "The rows of `X` on the first two principal axes of `transform(X)`"
     latent = np.asarray(estimator.transform(X), dtype=float)
-    if latent.shape[1] == 1: return np.column_stack([latent, np.zeros(len(latent))])
+    if latent.shape[1] == 1:
+        return np.column_stack([latent, np.zeros(len(latent))])
     return PCA(2, svd_solver="full").fit_transform(latent)
 
 
@@ -135,8 +152,8 @@ class EmbeddingDisplay(Display):
     def from_estimator(
         cls,
         estimator,  # fitted, with transform
-        X,          # table
-        y=None,     # classes, for colours
+        X,  # table
+        y=None,  # classes, for colours
         *,
         ax=None,
         **options,  # of matplotlib's scatter
@@ -148,11 +165,14 @@ class EmbeddingDisplay(Display):
         "Draw the points, and a legend if there are classes"
         ax = self.axes(ax, figsize=(4.6, 3.6))
         options = {"s": 14, "alpha": 0.8, **options}
-        if self.y is None: ax.scatter(*self.points.T, color=OKABE_ITO[0], **options)
+        if self.y is None:
+            ax.scatter(*self.points.T, color=OKABE_ITO[0], **options)
         else:
             classes, codes = np.unique(np.asarray(self.y), return_inverse=True)
             for code, color in enumerate(class_colors(len(classes))):
-                ax.scatter(*self.points[codes == code].T, color=color, label=str(classes[code]), **options)
+                ax.scatter(
+                    *self.points[codes == code].T, color=color, label=str(classes[code]), **options
+                )
             ax.legend(frameon=False, fontsize="small")
         ax.set(xlabel="first axis", ylabel="second axis")
         return self
@@ -162,20 +182,24 @@ class ColumnWeightsDisplay(Display):
     "The learned weight of each column, the heaviest first"
 
     def __init__(self, weights):
-        self.weights = weights   # a series: name of a column -> its weight
+        self.weights = weights  # a series: name of a column -> its weight
 
     @classmethod
     def from_estimator(
         cls,
-        estimator,       # a fitted KernelSelfEncoderClassifier or KernelSelfEncoderRegressor
+        estimator,  # a fitted KernelSelfEncoderClassifier or KernelSelfEncoderRegressor
         *,
-        n_columns=20,    # show at most so many
+        n_columns=20,  # show at most so many
         ax=None,
     ):
         "Read the weights, and draw"
         check_is_fitted(estimator, "loo_score_")
-        names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
-        weights = np.ones(len(names)) if estimator.column_weights_ is None else estimator.column_weights_
+        names = getattr(
+            estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)]
+        )
+        weights = (
+            np.ones(len(names)) if estimator.column_weights_ is None else estimator.column_weights_
+        )
         ordered = pd.Series(weights, index=names).sort_values(ascending=False, kind="stable")
         return cls(ordered[:n_columns]).plot(ax=ax)
 
@@ -194,22 +218,25 @@ class WaterfallDisplay(Display):
     "How a prediction came about: from the mean of all rows, one contribution after the other"
 
     def __init__(self, contributions):
-        self.contributions = contributions   # a series: line -> what it adds; the first is the base
+        self.contributions = contributions  # a series: line -> what it adds; the first is the base
 
     @classmethod
     def from_influences(
         cls,
-        influences,     # what the function of this name in `selfencoder.reasons` returned
-        column,         # the class or target to look at
+        influences,  # what the function of this name in `selfencoder.reasons` returned
+        column,  # the class or target to look at
         *,
-        labels=None,    # what to write beside each training row, such as its class: one entry for each position
+        labels=None,  # what to write beside each training row, such as its class: one entry for each position
         ax=None,
     ):
         "Take one column of the contributions, and draw"
+
         def text(name, row):
-            if pd.isna(row): return str(name)
+            if pd.isna(row):
+                return str(name)
             head = name if isinstance(name, str) else f"row {name}"
             return head if labels is None else f"{head}: {np.asarray(labels)[row]}"
+
         names = [text(name, row) for name, row in zip(influences.index, influences.row)]
         return cls(pd.Series(influences[column].to_numpy(), names)).plot(ax=ax)
 
@@ -220,11 +247,26 @@ class WaterfallDisplay(Display):
         starts = np.concatenate([ends[:1], ends[:-1]])
         for y, (start, end) in enumerate(zip(starts[1:], ends[1:]), 1):
             up = end >= start
-            color = "0.6" if self.contributions.index[y] == "calibration" else OKABE_ITO[0 if up else 3]
-            ax.barh(y, end - start, left=start, color=color, hatch="" if up else "///", edgecolor="white")
+            color = (
+                "0.6" if self.contributions.index[y] == "calibration" else OKABE_ITO[0 if up else 3]
+            )
+            ax.barh(
+                y,
+                end - start,
+                left=start,
+                color=color,
+                hatch="" if up else "///",
+                edgecolor="white",
+            )
             ax.plot([start, start], [y - 1, y], color="0.5", lw=0.8, zorder=0)
-            ax.annotate(f"{end - start:+.3g}", (max(start, end), y), xytext=(4, 0), textcoords="offset points",
-                        va="center", fontsize="small")
+            ax.annotate(
+                f"{end - start:+.3g}",
+                (max(start, end), y),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize="small",
+            )
         for end, text, style in ((ends[0], "base", ":"), (ends[-1], "prediction", "-")):
             ax.axvline(end, color="black", ls=style, lw=1, zorder=0, label=f"{text} {end:.3g}")
         ax.set_yticks(range(1, len(self.contributions)), self.contributions.index[1:])
@@ -232,7 +274,9 @@ class WaterfallDisplay(Display):
         ax.use_sticky_edges = False
         ax.margins(x=0.15)
         ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+        ax.legend(
+            frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2
+        )
         return self
 
 # %% ../nbs/displays.ipynb #27c76e25
@@ -251,8 +295,11 @@ class InvarianceDisplay(Display):
         ax=None,
     ):
         "Put the tables of several estimators side by side, and draw"
-        if isinstance(results, pd.DataFrame): results = {"": results}
-        return cls(pd.DataFrame({name: table[column] for name, table in results.items()})).plot(ax=ax)
+        if isinstance(results, pd.DataFrame):
+            results = {"": results}
+        return cls(pd.DataFrame({name: table[column] for name, table in results.items()})).plot(
+            ax=ax
+        )
 
     def plot(self, ax=None):
         "Draw one cell for each estimator and change; a change that does not apply is left blank"
@@ -261,8 +308,22 @@ class InvarianceDisplay(Display):
         ax.imshow(values, cmap="cividis", vmin=0, vmax=1, aspect="auto")
         for (i, j), value in np.ndenumerate(values):
             # a share that is not exactly one must not be rounded up to it
-            text = "" if np.isnan(value) else "1" if value == 1 else f"{min(value, 0.999):.3f}".lstrip("0")
-            ax.text(j, i, text, ha="center", va="center", color="black" if value > 0.5 else "white", fontsize="small")
+            text = (
+                ""
+                if np.isnan(value)
+                else "1"
+                if value == 1
+                else f"{min(value, 0.999):.3f}".lstrip("0")
+            )
+            ax.text(
+                j,
+                i,
+                text,
+                ha="center",
+                va="center",
+                color="black" if value > 0.5 else "white",
+                fontsize="small",
+            )
         ax.set_xticks(range(values.shape[1]), self.shares.columns)
         ax.set_yticks(range(len(values)), self.shares.index)
         ax.xaxis.tick_top()

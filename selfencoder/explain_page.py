@@ -16,18 +16,28 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
-from .reasons import (SHADES, column_shares, fitted_model, frame_of, influences, predict_interval,
-                                 predict_sets)
+from selfencoder.reasons import (
+    SHADES,
+    column_shares,
+    fitted_model,
+    frame_of,
+    influences,
+    predict_interval,
+    predict_sets,
+)
 
 # %% ../nbs/explain_page.ipynb #b4f3f158
-LONGEST_TEXT = 200   # letters of a cell that are shown
+LONGEST_TEXT = 200  # letters of a cell that are shown
 
 
 def plain_cell(value):
     "A cell as JSON knows it: a number, a truth value, text, or None if it is missing"
-    if pd.isna(value): return None
-    if isinstance(value, (bool, np.bool_)): return bool(value)
-    if isinstance(value, (int, np.integer)) and abs(int(value)) < 2**53: return int(value)
+    if pd.isna(value):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)) and abs(int(value)) < 2**53:
+        return int(value)
     if isinstance(value, (float, np.floating)) and np.isfinite(value):
         return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
     midnight = isinstance(value, pd.Timestamp) and value == value.normalize()
@@ -38,15 +48,21 @@ def plain_cell(value):
 def cell_text(value) -> str:
     "A cell for people"
     value = plain_cell(value)
-    if value is None: return "–"
-    if isinstance(value, bool): return "yes" if value else "no"
-    if not isinstance(value, float): return str(value)
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"   # all digits before the point, or four
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return str(value)
+    return (
+        f"{value:.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.4g}"
+    )  # all digits before the point, or four
 
 
 def percent(share: float) -> str:
     "A share for people"
-    if 0.995 < share < 1: return "over 99\u00a0%"
+    if 0.995 < share < 1:
+        return "over 99\u00a0%"
     return "under 1\u00a0%" if 0 < share < 0.005 else f"{100 * share:.0f}\u00a0%"
 
 # %% ../nbs/explain_page.ipynb #c2edb013
@@ -56,12 +72,21 @@ class Html(str):
 
 def html(*parts) -> Html:
     "The parts one after the other; what is not HTML is escaped, and what is None left out"
-    return Html("".join(part if isinstance(part, Html) else escape(str(part)) for part in parts if part is not None))
+    return Html(
+        "".join(
+            part if isinstance(part, Html) else escape(str(part))
+            for part in parts
+            if part is not None
+        )
+    )
 
 
 def tag(name: str, *parts, **attributes) -> Html:
     "An element; `class_` is its class"
-    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for key, value in attributes.items())
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        for key, value in attributes.items()
+    )
     return Html(f"<{name}{given}>{html(*parts)}</{name}>")
 
 
@@ -83,64 +108,79 @@ def page_file(name: str) -> str:
 
 def security_policy(style: str, script: str, connect: str = "'none'") -> str:
     "A content security policy under which a page runs its own style and script, and nothing else"
-    style, script = (f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script))
-    return (f"default-src 'none'; style-src-elem {style}; style-src-attr 'unsafe-inline'; script-src {script}; "
-            f"connect-src {connect}; base-uri 'none'; form-action 'none'")
+    style, script = (
+        f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (style, script)
+    )
+    return (
+        f"default-src 'none'; style-src-elem {style}; style-src-attr 'unsafe-inline'; script-src {script}; "
+        f"connect-src {connect}; base-uri 'none'; form-action 'none'"
+    )
 
 
 def html_document(title: str, style: str, script: str, *body) -> str:
     "A whole page"
     policy = escape(security_policy(style, script))
-    return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">{tag("title", title)}'
-            f"<style>{style}</style></head>{tag('body', *body, Html(f'<script>{script}</script>'))}</html>")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">{tag("title", title)}'
+        f"<style>{style}</style></head>{tag('body', *body, Html(f'<script>{script}</script>'))}</html>"
+    )
 
 # %% ../nbs/explain_page.ipynb #a1a53e96
-COMPARED = 2000   # training rows with which a new row's distance to its most similar row is compared
-SURE = 0.9        # the share of the cases that a range or a set of classes should hold
+COMPARED = 2000  # training rows with which a new row's distance to its most similar row is compared
+SURE = 0.9  # the share of the cases that a range or a set of classes should hold
 
 
 def number_predicted(model, table, codes=None) -> np.ndarray:
     "One number for each row: the prediction, or the probability of the class with the given code"
-    if codes is None: return model.predict(table)
+    if codes is None:
+        return model.predict(table)
     return model.predict_proba(table)[np.arange(len(table)), codes]
 
 
 def predicted_without(model, queries: pd.DataFrame, codes=None) -> np.ndarray:
     "`number_predicted` with one column unknown at a time: (queries, columns)"
-    unknown = [queries.assign(**{name: pd.Series([None] * len(queries), queries.index, dtype=object)})
-               for name in queries.columns]
+    unknown = [
+        queries.assign(**{name: pd.Series([None] * len(queries), queries.index, dtype=object)})
+        for name in queries.columns
+    ]
     return np.stack([number_predicted(model, table, codes) for table in unknown], axis=1)
 
 
 def share_nearer(model, table: pd.DataFrame, distances: np.ndarray) -> np.ndarray:
     "For each distance to a most similar row: the share of the training rows, or of a sample, that have theirs nearer"
-    rows = fitted_model(model).rows   # those that count
+    rows = fitted_model(model).rows  # those that count
     some = rows[np.linspace(0, len(rows) - 1, min(len(rows), COMPARED)).round().astype(int)]
-    own = np.sort(model.kneighbors(table.iloc[some], 2)[0][:, 1])   # the nearest row of a training row is itself
+    own = np.sort(
+        model.kneighbors(table.iloc[some], 2)[0][:, 1]
+    )  # the nearest row of a training row is itself
     return np.searchsorted(own, distances, side="left") / len(own)
 
 
 def likely_answers(model, queries) -> list | None:
     "A range for each query that should hold its number, or the classes that it may be; None where there are none"
     try:
-        if not hasattr(model, "classes_"): return predict_interval(model, queries, SURE).tolist()
-        return [model.classes_[row].tolist() for row in predict_sets(model, queries, SURE).to_numpy()]
-    except ValueError:   # they take an exact solution, rows without weights, and enough of them
+        if not hasattr(model, "classes_"):
+            return predict_interval(model, queries, SURE).tolist()
+        return [
+            model.classes_[row].tolist() for row in predict_sets(model, queries, SURE).to_numpy()
+        ]
+    except ValueError:  # they take an exact solution, rows without weights, and enough of them
         return None
 
 
 @dataclass
 class Answers:
     "What is known about the queries of a page; answers are None without a target"
-    neighbors: np.ndarray                     # (queries, k) positions in the training table
-    nearer: np.ndarray                        # (queries,) the share of the training rows with a nearer neighbour
-    novelty: np.ndarray                       # (queries,)
-    probabilities: np.ndarray | None = None   # (queries, classes)
-    numbers: np.ndarray | None = None         # (queries,) the number that is explained
-    likely: list | None = None                # for each query a range, or some classes
-    unknown: np.ndarray | None = None         # (queries, columns) that number, if the column were unknown
+
+    neighbors: np.ndarray  # (queries, k) positions in the training table
+    nearer: np.ndarray  # (queries,) the share of the training rows with a nearer neighbour
+    novelty: np.ndarray  # (queries,)
+    probabilities: np.ndarray | None = None  # (queries, classes)
+    numbers: np.ndarray | None = None  # (queries,) the number that is explained
+    likely: list | None = None  # for each query a range, or some classes
+    unknown: np.ndarray | None = None  # (queries, columns) that number, if the column were unknown
 
 
 def find_answers(model, table: pd.DataFrame, queries: pd.DataFrame, k: int) -> Answers:
@@ -148,83 +188,153 @@ def find_answers(model, table: pd.DataFrame, queries: pd.DataFrame, k: int) -> A
     distances, neighbors = model.kneighbors(queries, k)
     known = neighbors, share_nearer(model, table, distances[:, 0]), model.novelty(queries)
     target = fitted_model(model).target
-    if target is None or target.several: return Answers(*known)   # neighbours alone
+    if target is None or target.several:
+        return Answers(*known)  # neighbours alone
     codes, probabilities = None, None
     if hasattr(model, "classes_"):
         probabilities = model.predict_proba(queries)
         codes = probabilities.argmax(axis=1)
-    return Answers(*known, probabilities, number_predicted(model, queries, codes), likely_answers(model, queries),
-                   predicted_without(model, queries, codes))
+    return Answers(
+        *known,
+        probabilities,
+        number_predicted(model, queries, codes),
+        likely_answers(model, queries),
+        predicted_without(model, queries, codes),
+    )
 
 # %% ../nbs/explain_page.ipynb #aeb79f65
 def meter(share: float) -> Html:
     "A bar for a share"
-    return tag("span", tag("i", style=f"width: {100 * min(share, 1):.1f}%"), class_="meter", aria_hidden="true")
+    return tag(
+        "span",
+        tag("i", style=f"width: {100 * min(share, 1):.1f}%"),
+        class_="meter",
+        aria_hidden="true",
+    )
 
 
 def answer_html(model, answers: Answers, i: int, name: str) -> Html:
     "The answer for one query"
-    if answers.numbers is None: return html()
+    if answers.numbers is None:
+        return html()
     return (number_html if answers.probabilities is None else class_html)(model, answers, i, name)
 
 
 def number_html(model, answers: Answers, i: int, name: str) -> Html:
     "A number and its range"
     text = tag("p", f"{name}: ", tag("strong", cell_text(answers.numbers[i])), class_="answer")
-    if answers.likely is None: return text
+    if answers.likely is None:
+        return text
     low, high = map(cell_text, answers.likely[i])
-    return html(text, tag("p", f"In about nine of ten such cases the number lies between {low} and {high}."))
+    return html(
+        text, tag("p", f"In about nine of ten such cases the number lies between {low} and {high}.")
+    )
 
 
 def class_html(model, answers: Answers, i: int, name: str) -> Html:
     "The most probable classes"
     order = np.argsort(-answers.probabilities[i], kind="stable")[:10]
     labels, shares = [cell_text(model.classes_[c]) for c in order], answers.probabilities[i][order]
-    bars = [html(tag("span", label), meter(share), tag("span", percent(share))) for label, share in zip(labels, shares)]
-    text = html(tag("p", f"{name}: ", tag("strong", labels[0]), f", with a probability of {percent(shares[0])}",
-                    class_="answer"), tag("div", *bars, class_="likely"))
-    if answers.likely is None or len(answers.likely[i]) < 2: return text
+    bars = [
+        html(tag("span", label), meter(share), tag("span", percent(share)))
+        for label, share in zip(labels, shares)
+    ]
+    text = html(
+        tag(
+            "p",
+            f"{name}: ",
+            tag("strong", labels[0]),
+            f", with a probability of {percent(shares[0])}",
+            class_="answer",
+        ),
+        tag("div", *bars, class_="likely"),
+    )
+    if answers.likely is None or len(answers.likely[i]) < 2:
+        return text
     several = " or ".join(cell_text(label) for label in answers.likely[i][:10])
-    return html(text, tag("p", f"Not certain: it may be {several}. In about nine of ten such cases it is one of them."))
+    return html(
+        text,
+        tag(
+            "p",
+            f"Not certain: it may be {several}. In about nine of ten such cases it is one of them.",
+        ),
+    )
 
 
 def unusual_html(answers: Answers, i: int, noun: str) -> Html:
     "How unusual one query is"
     share, novelty = answers.nearer[i], answers.novelty[i]
     words = f"Its most similar row is farther away than that of {percent(share)} of the known rows."
-    if share == 0: words = "No known row has a more similar one."
-    if share == 1: words = "No known row is as far from its most similar row: take the answer with care."
-    small = tag("span", f"(novelty {novelty:.2f}: 0 is like the table, 1 like nothing in it)", class_="soft")
-    return html(tag("h3", f"How unusual is this {noun}?"), tag("p", meter(share), f" {words} ", small))
+    if share == 0:
+        words = "No known row has a more similar one."
+    if share == 1:
+        words = "No known row is as far from its most similar row: take the answer with care."
+    small = tag(
+        "span", f"(novelty {novelty:.2f}: 0 is like the table, 1 like nothing in it)", class_="soft"
+    )
+    return html(
+        tag("h3", f"How unusual is this {noun}?"), tag("p", meter(share), f" {words} ", small)
+    )
 
 # %% ../nbs/explain_page.ipynb #f8919235
 def row_names(model, noun: str) -> list:
     "What training rows are called: their names, or their numbers"
-    return [str(name) if isinstance(name, str) or noun != "row" else f"row {name}" for name in model.row_names_]
+    return [
+        str(name) if isinstance(name, str) or noun != "row" else f"row {name}"
+        for name in model.row_names_
+    ]
 
 
 def near_cell(value, mine, share: float, part: float, largest: float) -> Html:
     "One cell of a neighbour: it adds `share` to the distance, which is `part` of it"
-    kind = ["same"] * (cell_text(value) == cell_text(mine)) + ["text"] * isinstance(plain_cell(value), str)
-    part = round(part, 2) + 0.0   # adding 0 makes 0 of -0
+    kind = ["same"] * (cell_text(value) == cell_text(mine)) + ["text"] * isinstance(
+        plain_cell(value), str
+    )
+    part = round(part, 2) + 0.0  # adding 0 makes 0 of -0
     note = tag("small", f" {100 * part:.0f}\u00a0%") if abs(part) >= 0.1 else None
-    return tag("td", cell_text(value), note, class_=" ".join(kind), title=f"{100 * part:.0f} % of the distance",
-               style=f"background: rgba({SHADES[part >= 0]}, {0.45 * abs(share) / largest:.2f})")
+    return tag(
+        "td",
+        cell_text(value),
+        note,
+        class_=" ".join(kind),
+        title=f"{100 * part:.0f} % of the distance",
+        style=f"background: rgba({SHADES[part >= 0]}, {0.45 * abs(share) / largest:.2f})",
+    )
 
 
 def near_html(model, table, target, x: pd.DataFrame, neighbors: np.ndarray, noun: str) -> Html:
     "One query beside its most similar rows, cells shaded by their shares of the distance"
     shares, names = column_shares(model, x, neighbors).to_numpy(), row_names(model, noun)
     total, largest = np.maximum(shares.sum(axis=1), 1e-300), max(np.abs(shares).max(), 1e-300)
-    labels = [None] * len(neighbors) if target is None else [cell_text(value) for value in target.iloc[neighbors]]
-    heads = [tag("th", names[row], tag("small", label or ""), tag("small", f"distance {d:.2f}", class_="soft"),
-                 scope="col") for row, label, d in zip(neighbors, labels, total)]
+    labels = (
+        [None] * len(neighbors)
+        if target is None
+        else [cell_text(value) for value in target.iloc[neighbors]]
+    )
+    heads = [
+        tag(
+            "th",
+            names[row],
+            tag("small", label or ""),
+            tag("small", f"distance {d:.2f}", class_="soft"),
+            scope="col",
+        )
+        for row, label, d in zip(neighbors, labels, total)
+    ]
+
     def line(j):
         mine, others = x.iloc[0, j], table.iloc[neighbors, j]
-        cells = [near_cell(value, mine, share, share / d, largest)
-                 for value, share, d in zip(others, shares[:, j], total)]
-        own = tag("td", cell_text(mine), class_="mine text" if isinstance(plain_cell(mine), str) else "mine")
+        cells = [
+            near_cell(value, mine, share, share / d, largest)
+            for value, share, d in zip(others, shares[:, j], total)
+        ]
+        own = tag(
+            "td",
+            cell_text(mine),
+            class_="mine text" if isinstance(plain_cell(mine), str) else "mine",
+        )
         return tag("tr", tag("th", name_html(x.columns[j]), scope="row"), own, *cells)
+
     lines = [line(j) for j in np.argsort(-np.abs(shares).sum(axis=0), kind="stable")]
     heads = [tag("td"), tag("th", f"this {noun}", scope="col", class_="mine"), *heads]
     return html(tag("h3", "Most similar rows"), table_html(heads, lines, class_="near"))
@@ -235,58 +345,115 @@ def made_html(model, x: pd.DataFrame, k: int, label, target, noun: str) -> Html:
     lines, names = influences(model, x, k), row_names(model, noun)
     values = lines[lines.columns[-1] if label is None else label].to_numpy(dtype=float)
     largest = max(np.abs(values[1:]).max(), 1e-300)
-    def number(value): return cell_text(float(value)) if label is None else f"{100 * value:.1f}\u00a0%"
+
+    def number(value):
+        return cell_text(float(value)) if label is None else f"{100 * value:.1f}\u00a0%"
+
     def whole(what, value):
-        return tag("tr", tag("th", what, scope="row"), tag("td"), tag("td", number(value)), tag("td"), class_="sum")
+        return tag(
+            "tr",
+            tag("th", what, scope="row"),
+            tag("td"),
+            tag("td", number(value)),
+            tag("td"),
+            class_="sum",
+        )
 
     def line(name, row, value):
         who, own = re.sub(" others$", " other rows together", str(name)), ""
-        if not pd.isna(row): who, own = names[row], "" if target is None else cell_text(target.iloc[row])
-        bar = tag("i", class_="up" if value > 0 else "down", style=f"width: {50 * abs(value) / largest:.1f}%")
-        return tag("tr", tag("th", who, scope="row"), tag("td", own),
-                   tag("td", "+" if value >= 0 else "−", number(abs(value))), tag("td", bar, class_="push"))
-    first, last = ("mean of the known rows", "the number above") if label is None else (
-        f"share of {cell_text(label)} among the known rows", f"probability of {cell_text(label)}")
+        if not pd.isna(row):
+            who, own = names[row], "" if target is None else cell_text(target.iloc[row])
+        bar = tag(
+            "i",
+            class_="up" if value > 0 else "down",
+            style=f"width: {50 * abs(value) / largest:.1f}%",
+        )
+        return tag(
+            "tr",
+            tag("th", who, scope="row"),
+            tag("td", own),
+            tag("td", "+" if value >= 0 else "−", number(abs(value))),
+            tag("td", bar, class_="push"),
+        )
+
+    first, last = (
+        ("mean of the known rows", "the number above")
+        if label is None
+        else (
+            f"share of {cell_text(label)} among the known rows",
+            f"probability of {cell_text(label)}",
+        )
+    )
     body = [line(*each) for each in zip(lines.index[1:], lines["row"][1:], values[1:])]
-    return html(tag("h3", "What made the answer"),
-                table_html([], [whole(first, values[0]), *body, whole(last, values.sum())], class_="made"))
+    return html(
+        tag("h3", "What made the answer"),
+        table_html([], [whole(first, values[0]), *body, whole(last, values.sum())], class_="made"),
+    )
 
 # %% ../nbs/explain_page.ipynb #ac1cf64f
-LARGE_SHARE, SMALL_SHARE = 0.1, 0.05     # of the distances to the neighbours
-LARGE_EFFECT, SMALL_EFFECT = 0.5, 0.25   # in parts of the largest effect on the answer
+LARGE_SHARE, SMALL_SHARE = 0.1, 0.05  # of the distances to the neighbours
+LARGE_EFFECT, SMALL_EFFECT = 0.5, 0.25  # in parts of the largest effect on the answer
 SHOWN_COLUMNS = 6
 
 
-def columns_html(x: pd.DataFrame, shares: np.ndarray, number: float, unknown: np.ndarray, is_share: bool) -> Html:
+def columns_html(
+    x: pd.DataFrame, shares: np.ndarray, number: float, unknown: np.ndarray, is_share: bool
+) -> Html:
     "The columns that matter for an answer, beside their `shares` of the distances"
     effect = np.abs(unknown - number)
-    if effect.max() <= 1e-9 * max(abs(number), 1e-300): return html()
+    if effect.max() <= 1e-9 * max(abs(number), 1e-300):
+        return html()
     show = percent if is_share else lambda value: cell_text(float(value))
-    def line(j): return tag("tr", tag("th", name_html(x.columns[j]), scope="row"),
-                            tag("td", cell_text(x.iloc[0, j]), class_="text"), tag("td", show(unknown[j])),
-                            tag("td", percent(max(shares[j], 0))))
+
+    def line(j):
+        return tag(
+            "tr",
+            tag("th", name_html(x.columns[j]), scope="row"),
+            tag("td", cell_text(x.iloc[0, j]), class_="text"),
+            tag("td", show(unknown[j])),
+            tag("td", percent(max(shares[j], 0))),
+        )
+
     def named(mask, before, after):
         names = ", ".join(str(name) for name in x.columns[mask])
-        return tag("p", f"{before} ", tag("strong", names), f", but {after}.") if mask.any() else None
+        return (
+            tag("p", f"{before} ", tag("strong", names), f", but {after}.") if mask.any() else None
+        )
+
     idle = (shares >= LARGE_SHARE) & (effect < SMALL_EFFECT * effect.max())
     hidden = (shares < SMALL_SHARE) & (effect >= LARGE_EFFECT * effect.max())
-    heads = [tag("th", "column"), tag("th", "here", class_="text"), tag("th", "if unknown"),
-             tag("th", "share of the distances")]
+    heads = [
+        tag("th", "column"),
+        tag("th", "here", class_="text"),
+        tag("th", "if unknown"),
+        tag("th", "share of the distances"),
+    ]
     what = f"The {'probability' if is_share else 'number'} is {show(number)}."
     return html(
         tag("h3", "Which columns matter for the answer"),
         tag("p", f"{what} What would it be, if one cell of this row were unknown?"),
         table_html(heads, [line(j) for j in np.argsort(-effect, kind="stable")[:SHOWN_COLUMNS]]),
         named(idle, "The similar rows differ in", "the answer would hardly change without that"),
-        named(hidden, "The similar rows hardly differ in", "the answer would change without that"))
+        named(hidden, "The similar rows hardly differ in", "the answer would change without that"),
+    )
 
 # %% ../nbs/explain_page.ipynb #af2f1d2c
 def with_truth_values(queries: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     "The queries with True and False for 1 and 0 where the table has booleans: files of new rows are read as numbers"
-    def truth(value): return bool(value) if not pd.isna(value) and value in (0, 1) else value
-    def is_truth(values): return len(values) > 0 and all(isinstance(value, (bool, np.bool_)) for value in values)
+
+    def truth(value):
+        return bool(value) if not pd.isna(value) and value in (0, 1) else value
+
+    def is_truth(values):
+        return len(values) > 0 and all(isinstance(value, (bool, np.bool_)) for value in values)
+
     names = [name for name in table.columns if is_truth(table[name].dropna())]
-    return queries.assign(**{name: pd.Series(map(truth, queries[name]), queries.index, dtype=object) for name in names})
+    return queries.assign(
+        **{
+            name: pd.Series(map(truth, queries[name]), queries.index, dtype=object)
+            for name in names
+        }
+    )
 
 
 def query_names(queries: pd.DataFrame) -> list:
@@ -297,71 +464,113 @@ def query_names(queries: pd.DataFrame) -> list:
 
 def noun_of(index: pd.Index) -> str:
     "What one row is, by the name of its ids: a customer for customer_id"
-    if index.name is None: return "row"
+    if index.name is None:
+        return "row"
     end = r"(^|[ _-])(?i:id|key|code|number|no|nr)$|(?<=[a-z])(Id|ID|Key|Code|Number|No|Nr)$"
     return re.sub(end, "", str(index.name)) or "entry"
 
 
 def index_html(model, answers: Answers, names: list, name: str, noun: str) -> Html:
     "A table of all queries with links and a filter"
-    if len(names) < 2: return html()
+    if len(names) < 2:
+        return html()
     columns = {noun: [tag("a", text, href=f"#query-{i}") for i, text in enumerate(names)]}
     if answers.probabilities is not None:
         columns[name] = [cell_text(model.classes_[c]) for c in answers.probabilities.argmax(axis=1)]
         columns["probability"] = [percent(share) for share in answers.numbers]
-    elif answers.numbers is not None: columns[name] = [cell_text(value) for value in answers.numbers]
-    columns["more unusual than"] = [f"{percent(share)} of the known rows" for share in answers.nearer]
-    sides = [{"class_": "text"} if name == column and answers.probabilities is not None else {} for column in columns]
-    lines = [tag("tr", *[tag("td", cell, **side) for cell, side in zip(line, sides)], data_article=f"query-{i}")
-             for i, line in enumerate(zip(*columns.values()))]
-    find = Html('<div id="find" class="no-print"><label for="filter">Find</label><input id="filter" type="search" '
-                'autocomplete="off"><output id="found" for="filter"></output></div>')
+    elif answers.numbers is not None:
+        columns[name] = [cell_text(value) for value in answers.numbers]
+    columns["more unusual than"] = [
+        f"{percent(share)} of the known rows" for share in answers.nearer
+    ]
+    sides = [
+        {"class_": "text"} if name == column and answers.probabilities is not None else {}
+        for column in columns
+    ]
+    lines = [
+        tag(
+            "tr",
+            *[tag("td", cell, **side) for cell, side in zip(line, sides)],
+            data_article=f"query-{i}",
+        )
+        for i, line in enumerate(zip(*columns.values()))
+    ]
+    find = Html(
+        '<div id="find" class="no-print"><label for="filter">Find</label><input id="filter" type="search" '
+        'autocomplete="off"><output id="found" for="filter"></output></div>'
+    )
     heads = [tag("th", head, scope="col", **side) for head, side in zip(columns, sides)]
     return html(find, table_html(heads, lines, id="index"))
 
 # %% ../nbs/explain_page.ipynb #a85443f4
 def explanation_page(
-    model,          # a fitted kernel self-encoder
-    table,          # the training table
-    target,         # one label for each of its rows, or None
-    queries,        # table with the same columns
-    k: int = 5,     # similar rows to show, and rows to name in what made the answer
+    model,  # a fitted kernel self-encoder
+    table,  # the training table
+    target,  # one label for each of its rows, or None
+    queries,  # table with the same columns
+    k: int = 5,  # similar rows to show, and rows to name in what made the answer
 ) -> str:
     "An HTML page: for each query the answer, how unusual it is, its most similar rows, and what made the answer"
     table = frame_of(model, table)
     queries = with_truth_values(frame_of(model, queries), table)
-    answers, names, noun = find_answers(model, table, queries, k), query_names(queries), noun_of(table.index)
+    answers, names, noun = (
+        find_answers(model, table, queries, k),
+        query_names(queries),
+        noun_of(table.index),
+    )
     name = str(getattr(target, "name", None) or "answer")
     target = None if target is None or np.ndim(target) > 1 else pd.Series(np.asarray(target))
     articles = []
     for i, text in enumerate(names):
         x = queries.iloc[[i]]
-        articles.append(tag("article", tag("h2", text), answer_html(model, answers, i, name),
-                            unusual_html(answers, i, noun),
-                            near_html(model, table, target, x, answers.neighbors[i], noun),
-                            reasons_html(model, answers, i, x, target, noun), id=f"query-{i}"))
+        articles.append(
+            tag(
+                "article",
+                tag("h2", text),
+                answer_html(model, answers, i, name),
+                unusual_html(answers, i, noun),
+                near_html(model, table, target, x, answers.neighbors[i], noun),
+                reasons_html(model, answers, i, x, target, noun),
+                id=f"query-{i}",
+            )
+        )
     title = "Most similar rows" if answers.numbers is None else f"{name}: answers and reasons"
     index = index_html(model, answers, names, name, noun)
-    return html_document(title, page_file("page.css") + page_file("explain.css"), page_file("explain.js"),
-                         header_html(title, len(queries), model.n_samples_fit_), index, tag("main", *articles))
+    return html_document(
+        title,
+        page_file("page.css") + page_file("explain.css"),
+        page_file("explain.js"),
+        header_html(title, len(queries), model.n_samples_fit_),
+        index,
+        tag("main", *articles),
+    )
 
 # %% ../nbs/explain_page.ipynb #6998f16c
 def reasons_html(model, answers: Answers, i: int, x: pd.DataFrame, target, noun: str) -> Html:
     "What made the answer for one query, and which columns matter for it; nothing without a target"
-    if answers.numbers is None: return html()
+    if answers.numbers is None:
+        return html()
     is_share, neighbors = answers.probabilities is not None, answers.neighbors[i]
     label = model.classes_[answers.probabilities[i].argmax()] if is_share else None
     shares = column_shares(model, x, neighbors).to_numpy()
     shares = (shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)).mean(axis=0)
-    return html(made_html(model, x, len(neighbors), label, target, noun),
-                columns_html(x, shares, answers.numbers[i], answers.unknown[i], is_share))
+    return html(
+        made_html(model, x, len(neighbors), label, target, noun),
+        columns_html(x, shares, answers.numbers[i], answers.unknown[i], is_share),
+    )
 
 
 def header_html(title: str, n_queries: int, n_rows: int) -> Html:
     "The head of the page"
     asked = f"{n_queries:,} new rows" if n_queries > 1 else "One new row"
-    how = ("Orange cells make two rows differ; the percentage is their share of the distance. Contributions begin with "
-           "what holds for all known rows and add up to the number shown.")
+    how = (
+        "Orange cells make two rows differ; the percentage is their share of the distance. Contributions begin with "
+        "what holds for all known rows and add up to the number shown."
+    )
     private = "This page shows rows of the table: keep it as private as the table itself."
-    return tag("header", tag("h1", title), tag("p", f"{asked}, compared with {n_rows:,} known rows. {how}"),
-               tag("p", private, class_="private"))
+    return tag(
+        "header",
+        tag("h1", title),
+        tag("p", f"{asked}, compared with {n_rows:,} known rows. {how}"),
+        tag("p", private, class_="private"),
+    )

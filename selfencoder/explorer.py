@@ -34,40 +34,57 @@ def column_record(name, values: pd.Series) -> dict:
         return {"name": str(name), "kind": "number", "values": cells}
     known = [value for value in cells if value is not None]
     levels = sorted(set(known), key=str)
-    if isinstance(values.dtype, pd.CategoricalDtype): levels = [plain_cell(level) for level in values.cat.categories]
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        levels = [plain_cell(level) for level in values.cat.categories]
     place = {level: code for code, level in enumerate(levels)}
     kind = "boolean" if known and all(isinstance(value, bool) for value in known) else "text"
-    return {"name": str(name), "kind": kind, "levels": levels, "codes": [place.get(value, -1) for value in cells]}
+    return {
+        "name": str(name),
+        "kind": kind,
+        "levels": levels,
+        "codes": [place.get(value, -1) for value in cells],
+    }
 
 # %% ../nbs/explorer.ipynb #e0d491b5
 def overview(distances: np.ndarray, rows: np.ndarray) -> np.ndarray:
     "Two coordinates for each row: classical scaling of the distances to all other rows, as `kneighbors` gives them"
     n = len(rows)
     B = np.zeros((n, n))
-    np.put_along_axis(B, rows, -distances**2 / 2, axis=1)
+    np.put_along_axis(B, rows, -(distances**2) / 2, axis=1)
     B -= B.mean(axis=0)
     B -= B.mean(axis=1, keepdims=True)
     start = np.random.default_rng(0).normal(size=n)
     sizes, axes = eigsh(B, k=2, v0=start)
     points = (axes * np.sqrt(np.maximum(sizes, 0)))[:, ::-1]
-    return points * np.where((points**3).sum(axis=0) < 0, -1.0, 1.0)   # the rows decide which way it shows
+    return points * np.where(
+        (points**3).sum(axis=0) < 0, -1.0, 1.0
+    )  # the rows decide which way it shows
 
 
 def neighborhoods(distances: np.ndarray, rows: np.ndarray, start: np.ndarray) -> np.ndarray:
     "Two coordinates for each row: t-SNE of the distances to the nearest rows, from the points `start`"
     perplexity = min(30.0, (len(start) - 1) / 4)
-    wanted = min(int(3 * perplexity) + 2, len(start) - 1)   # t-SNE asks for so many
+    wanted = min(int(3 * perplexity) + 2, len(start) - 1)  # t-SNE asks for so many
     graph = symmetric_graph(distances[:, :wanted], rows[:, :wanted])
     init = (1e-4 * start / max(start[:, 0].std(), 1e-300)).astype(np.float32)
-    with threadpool_limits(1):   # sums in one order: the same bytes every time
-        return TSNE(metric="precomputed", init=init, perplexity=perplexity, random_state=0).fit_transform(graph)
+    with threadpool_limits(1):  # sums in one order: the same bytes every time
+        return TSNE(
+            metric="precomputed", init=init, perplexity=perplexity, random_state=0
+        ).fit_transform(graph)
 
 
 LAYOUTS = {
-    "neighborhoods": ("neighbourhoods", "Similar rows lie together (t-SNE of the learned distances). Sizes of groups "
-                      "and distances between groups mean little."),
-    "overview": ("overview", "The two widest directions of the learned distances (classical scaling, kernel PCA). They "
-                 "hold only a part of the distances.")}
+    "neighborhoods": (
+        "neighbourhoods",
+        "Similar rows lie together (t-SNE of the learned distances). Sizes of groups "
+        "and distances between groups mean little.",
+    ),
+    "overview": (
+        "overview",
+        "The two widest directions of the learned distances (classical scaling, kernel PCA). They "
+        "hold only a part of the distances.",
+    ),
+}
 
 
 def layout_record(name: str, points: np.ndarray) -> dict:
@@ -91,9 +108,13 @@ def relative_shares(model, table: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
 def nearest_pairs(distances: np.ndarray, rows: np.ndarray, most: int = 500) -> list:
     "The pairs of rows with the smallest distances, each once"
     first, second = np.repeat(np.arange(len(rows)), rows.shape[1]), rows.ravel()
-    pairs = pd.DataFrame({"a": np.minimum(first, second), "b": np.maximum(first, second), "d": distances.ravel()})
+    pairs = pd.DataFrame(
+        {"a": np.minimum(first, second), "b": np.maximum(first, second), "d": distances.ravel()}
+    )
     nearest = pairs.drop_duplicates(["a", "b"]).sort_values(["d", "a", "b"])[:most]
-    return [[int(a), int(b), round(float(d), 4)] for a, b, d in zip(nearest.a, nearest.b, nearest.d)]
+    return [
+        [int(a), int(b), round(float(d), 4)] for a, b, d in zip(nearest.a, nearest.b, nearest.d)
+    ]
 
 
 def packed(shares: np.ndarray) -> str:
@@ -101,16 +122,16 @@ def packed(shares: np.ndarray) -> str:
     return b64encode((100 * shares).round().clip(-127, 127).astype(np.int8).tobytes()).decode()
 
 # %% ../nbs/explorer.ipynb #0a34aafb
-DECIDERS = 5          # rows that are named
-LIKELY = 4            # classes that are named
-COVERED = 0.9         # the share of the rows that the range of a number holds
+DECIDERS = 5  # rows that are named
+LIKELY = 4  # classes that are named
+COVERED = 0.9  # the share of the rows that the range of a number holds
 
 
 def leave_one_out_weights(model, block: int = 256) -> np.ndarray:
     "(n, n): the weight of each training row (columns) in the leave-one-out vote for each (rows); rows sum to one"
     n = model.n_samples_fit_
     weights = np.empty((n, n), dtype=np.float32)
-    for first in range(0, n, block):   # some columns of the identity matrix at a time
+    for first in range(0, n, block):  # some columns of the identity matrix at a time
         columns = np.eye(n, min(block, n - first), -first)
         weights[:, first : first + block] = model.vote(None, columns)
     return weights
@@ -120,16 +141,21 @@ def decider_record(model) -> dict:
     "The rows with the largest weights in each leave-one-out vote, for the page"
     weights = leave_one_out_weights(model)
     rows = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, : min(DECIDERS, len(weights) - 1)]
-    return {"k": rows.shape[1], "rows": rows.ravel().tolist(),
-            "weights": np.take_along_axis(weights, rows, 1).astype(float).round(5).ravel().tolist()}
+    return {
+        "k": rows.shape[1],
+        "rows": rows.ravel().tolist(),
+        "weights": np.take_along_axis(weights, rows, 1).astype(float).round(5).ravel().tolist(),
+    }
 
 
 def class_codes_of(model, y) -> np.ndarray:
     "The place of each label among the classes of the model, or one clear sentence"
     codes = pd.Index(model.classes_).get_indexer(pd.Index(y))
     if (codes < 0).any():
-        raise ValueError(f"y holds {np.asarray(y)[codes < 0].tolist()[0]!r}, which is no class of the model: pass "
-                         "the y of the fit.")
+        raise ValueError(
+            f"y holds {np.asarray(y)[codes < 0].tolist()[0]!r}, which is no class of the model: pass "
+            "the y of the fit."
+        )
     return codes
 
 
@@ -139,11 +165,16 @@ def class_record(model, y: pd.Series) -> dict:
     targets = np.eye(len(model.classes_))[codes]
     votes = model.vote(None, targets)
     best = np.argsort(-probabilities, axis=1, kind="stable")[:, :LIKELY]
-    return {"kind": "classes", "classes": [plain_cell(label) for label in model.classes_], "codes": codes.tolist(),
-            "likely": best.tolist(), "probabilities": np.take_along_axis(probabilities, best, 1).round(5).tolist(),
-            "votes": np.take_along_axis(votes, best[:, :1], 1)[:, 0].round(5).tolist(),
-            "mean": targets.mean(axis=0).tolist(),
-            "doubt": (1 - probabilities[np.arange(len(codes)), codes]).round(4).tolist()}
+    return {
+        "kind": "classes",
+        "classes": [plain_cell(label) for label in model.classes_],
+        "codes": codes.tolist(),
+        "likely": best.tolist(),
+        "probabilities": np.take_along_axis(probabilities, best, 1).round(5).tolist(),
+        "votes": np.take_along_axis(votes, best[:, :1], 1)[:, 0].round(5).tolist(),
+        "mean": targets.mean(axis=0).tolist(),
+        "doubt": (1 - probabilities[np.arange(len(codes)), codes]).round(4).tolist(),
+    }
 
 
 def number_record(model, y: pd.Series) -> dict:
@@ -151,31 +182,49 @@ def number_record(model, y: pd.Series) -> dict:
     values, predicted = np.array(y, dtype=float), model.predict(None)
     error = np.abs(values - predicted)
     within = np.sort(error)[min(int(np.ceil(COVERED * len(error))), len(error)) - 1]
-    return {"kind": "numbers", "values": values.tolist(), "predicted": predicted.tolist(), "within": float(within),
-            "votes": model.vote(None, values).tolist(), "mean": float(values.mean())}
+    return {
+        "kind": "numbers",
+        "values": values.tolist(),
+        "predicted": predicted.tolist(),
+        "within": float(within),
+        "votes": model.vote(None, values).tolist(),
+        "mean": float(values.mean()),
+    }
 
 # %% ../nbs/explorer.ipynb #1ab37a21
-FITTED, TRIED, SHUFFLED = 1000, 500, 50   # rows of the second model, other rows that it is tried on, columns at most
+FITTED, TRIED, SHUFFLED = (
+    1000,
+    500,
+    50,
+)  # rows of the second model, other rows that it is tried on, columns at most
 
 
 def prediction_quality(model, table: pd.DataFrame, target: np.ndarray) -> float:
     "The mean probability of the label of each row, or R²"
-    if not hasattr(model, "classes_"): return r2_score(target, model.predict(table))
+    if not hasattr(model, "classes_"):
+        return r2_score(target, model.predict(table))
     codes = pd.Index(model.classes_).get_indexer(pd.Index(target))
-    probabilities = np.pad(model.predict_proba(table), ((0, 0), (0, 1)))   # a label that it never saw: zero
+    probabilities = np.pad(
+        model.predict_proba(table), ((0, 0), (0, 1))
+    )  # a label that it never saw: zero
     return float(probabilities[np.arange(len(codes)), codes].mean())
 
 
-def column_effects(model, table: pd.DataFrame, target: pd.Series, first: np.ndarray) -> tuple[np.ndarray, int]:
+def column_effects(
+    model, table: pd.DataFrame, target: pd.Series, first: np.ndarray
+) -> tuple[np.ndarray, int]:
     "What unseen rows lose of their quality if a column is shuffled, NaN for all but the `first` ones; and their number"
     rng, effects = np.random.default_rng(0), np.full(table.shape[1], np.nan)
     order = rng.permutation(len(table))
     fitted, tried = order[: min(FITTED, 2 * len(order) // 3)], order[2 * len(order) // 3 :][:TRIED]
     y, unseen = target.to_numpy(), table.iloc[tried]
-    if len(tried) < 20 or len(np.unique(y[fitted])) < 2 or np.ptp(pd.factorize(y[tried])[0]) == 0: return effects, 0
+    if len(tried) < 20 or len(np.unique(y[fitted])) < 2 or np.ptp(pd.factorize(y[tried])[0]) == 0:
+        return effects, 0
     second = clone(model).set_params(n_landmarks="auto").fit(table.iloc[fitted], y[fitted])
     quality = prediction_quality(second, unseen, y[tried])
-    for j in first[: max(1, min(SHUFFLED, 20_000 // table.shape[1]))]:   # a wide table takes its time
+    for j in first[
+        : max(1, min(SHUFFLED, 20_000 // table.shape[1]))
+    ]:  # a wide table takes its time
         shuffled = unseen.copy()
         shuffled.isetitem(j, unseen.iloc[rng.permutation(len(tried)), j].array)
         effects[j] = quality - prediction_quality(second, shuffled, y[tried])
@@ -183,16 +232,17 @@ def column_effects(model, table: pd.DataFrame, target: pd.Series, first: np.ndar
 
 # %% ../nbs/explorer.ipynb #b1605406
 MOST_ROWS = 5000
-ROOM = 12_000_000     # bytes for the columns, of the 15 MB of a page
+ROOM = 12_000_000  # bytes for the columns, of the 15 MB of a page
 
 # %% ../nbs/explorer.ipynb #d50b27d2
 @dataclass(repr=False)
 class Exploration:
     "A table, a model that was fitted to it, and the page that shows both; `explore` makes it"
-    model: object             # a fitted kernel self-encoder
-    table: pd.DataFrame       # its training table
+
+    model: object  # a fitted kernel self-encoder
+    table: pd.DataFrame  # its training table
     title: str
-    record: dict              # what the page shows, for JSON
+    record: dict  # what the page shows, for JSON
 
     def __repr__(self):
         return f"Exploration of {len(self.table):,} rows: .save(path) writes the page, .serve() shows it with what if"
@@ -200,12 +250,19 @@ class Exploration:
     def page(self, serve: bool = False) -> str:
         "The page as HTML; `serve`: with what if, for the service that answers it"
         style, script = page_file("page.css") + page_file("explorer.css"), page_file("explorer.js")
-        data = json.dumps(self.record | {"serve": serve}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        for letter in "<>&\u2028\u2029": data = data.replace(letter, f"\\u{ord(letter):04x}")   # no tag begins or ends
+        data = json.dumps(
+            self.record | {"serve": serve},
+            ensure_ascii=False,
+            allow_nan=False,
+            separators=(",", ":"),
+        )
+        for letter in "<>&\u2028\u2029":
+            data = data.replace(letter, f"\\u{ord(letter):04x}")  # no tag begins or ends
         policy = security_policy(style, script, "'self'" if serve else "'none'")
-        page = page_file("explorer.html").format(policy=policy, title=escape(self.title), style=style, script=script,
-                                                 data=data)
-        return page.encode("utf-8", "replace").decode("utf-8")   # half a character pair is no text
+        page = page_file("explorer.html").format(
+            policy=policy, title=escape(self.title), style=style, script=script, data=data
+        )
+        return page.encode("utf-8", "replace").decode("utf-8")  # half a character pair is no text
 
     def save(self, path) -> Path:
         "Write the page to a file"
@@ -233,7 +290,9 @@ def unique_texts(ids) -> list:
     "Each id as text; where a text comes again or is missing, with the number of its row"
     texts = pd.Series([str(plain_cell(value)) for value in ids], dtype=object)
     again = texts.duplicated(keep=False) | pd.isna(pd.Series(list(ids), dtype=object))
-    return [f"{text} (row {i})" if more else text for i, (text, more) in enumerate(zip(texts, again))]
+    return [
+        f"{text} (row {i})" if more else text for i, (text, more) in enumerate(zip(texts, again))
+    ]
 
 
 def sample_rows(n: int) -> np.ndarray:
@@ -243,18 +302,26 @@ def sample_rows(n: int) -> np.ndarray:
 
 def sample_note(n: int) -> str:
     "What the page says about a sample of n rows"
-    return f"A sample of {MOST_ROWS:,} of {n:,} rows, and a model fitted to it. " if n > MOST_ROWS else ""
+    return (
+        f"A sample of {MOST_ROWS:,} of {n:,} rows, and a model fitted to it. "
+        if n > MOST_ROWS
+        else ""
+    )
 
 
 def target_record(model, target: pd.Series | None) -> dict | None:
     "The target for the page: with predictions if the model has some"
-    if target is None: return None
+    if target is None:
+        return None
     name = {"name": str(target.name or "target")}
-    if not hasattr(model, "predict"):   # a target that the model does not know is shown, no more
+    if not hasattr(model, "predict"):  # a target that the model does not know is shown, no more
         known = column_record("", target)
-        if known["kind"] == "number": return name | {"kind": "numbers", "values": known["values"]}
+        if known["kind"] == "number":
+            return name | {"kind": "numbers", "values": known["values"]}
         return name | {"kind": "classes", "classes": known["levels"], "codes": known["codes"]}
-    record = class_record(model, target) if hasattr(model, "classes_") else number_record(model, target)
+    record = (
+        class_record(model, target) if hasattr(model, "classes_") else number_record(model, target)
+    )
     learned = ["cross-fitting"] * (getattr(model, "column_weights_", None) is not None)
     correction = " and ".join(["calibration"] * hasattr(model, "classes_") + learned)
     return name | record | {"deciders": decider_record(model), "correction": correction}
@@ -262,33 +329,47 @@ def target_record(model, target: pd.Series | None) -> dict | None:
 
 def fitting_columns(records: list, importance: np.ndarray, bytes_each: int) -> np.ndarray:
     "The columns that fit into a page, those that count least left out; `bytes_each` is what the shares of one take"
-    sizes = np.array([len(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace")) for record in records])
+    sizes = np.array(
+        [
+            len(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace"))
+            for record in records
+        ]
+    )
     order = np.argsort(-importance, kind="stable")
     fit = order[np.cumsum(sizes[order] + bytes_each) <= ROOM]
-    if not len(fit): raise ValueError("no column of the table fits into a page: its texts are too long.")
+    if not len(fit):
+        raise ValueError("no column of the table fits into a page: its texts are too long.")
     return np.sort(fit)
 
 
 def explore(
-    model,                # a fitted kernel self-encoder
-    X,                    # the table it was fitted to
-    y=None,               # the target it was fitted to; for a model without one something to colour by
+    model,  # a fitted kernel self-encoder
+    X,  # the table it was fitted to
+    y=None,  # the target it was fitted to; for a model without one something to colour by
     *,
-    ids=None,             # what the rows are called; default: the labels of the index
+    ids=None,  # what the rows are called; default: the labels of the index
     title: str = "Table",
-    note: str = "",       # a sentence about the table, for the head of the page
+    note: str = "",  # a sentence about the table, for the head of the page
 ) -> Exploration:
     "All rows of a table on one page that needs no network: a map, lists, and reasons for each row"
     fitted_model(model)
     table = frame_of(model, X)
     _check_explorable(model, table, y)
-    target = None if y is None else pd.Series(np.asarray(y), table.index, name=getattr(y, "name", None))
+    target = (
+        None if y is None else pd.Series(np.asarray(y), table.index, name=getattr(y, "name", None))
+    )
     ids = pd.Series(table.index, name=table.index.name) if ids is None else pd.Series(ids)
     if len(table) > MOST_ROWS:
         note, rows = note + sample_note(len(table)), sample_rows(len(table))
-        table, ids, target = table.iloc[rows], ids.iloc[rows], None if target is None else target.iloc[rows]
+        table, ids, target = (
+            table.iloc[rows],
+            ids.iloc[rows],
+            None if target is None else target.iloc[rows],
+        )
         model = clone(model).fit(table, target if hasattr(model, "predict") else None)
-    return _explored(model, table, target, unique_texts(ids), ids.name and str(ids.name), title, note)
+    return _explored(
+        model, table, target, unique_texts(ids), ids.name and str(ids.name), title, note
+    )
 
 
 def _explored(model, table, target, ids, id_name, title, note) -> Exploration:
@@ -296,37 +377,62 @@ def _explored(model, table, target, ids, id_name, title, note) -> Exploration:
     k = min(NEIGHBORS, len(table) - 1)
     distances, rows = model.kneighbors(None, len(table) - 1)
     start, shares = overview(distances, rows), relative_shares(model, table, rows[:, :k])
-    near = {"k": k, "rows": rows[:, :k].ravel().tolist(), "distances": distances[:, :k].ravel().round(4).tolist()}
+    near = {
+        "k": k,
+        "rows": rows[:, :k].ravel().tolist(),
+        "distances": distances[:, :k].ravel().round(4).tolist(),
+    }
     learned = getattr(model, "column_weights_", None) is not None
-    importance = model.feature_importances_ if learned else np.full(table.shape[1], 1 / table.shape[1])
+    importance = (
+        model.feature_importances_ if learned else np.full(table.shape[1], 1 / table.shape[1])
+    )
     records = [column_record(name, table.iloc[:, j]) for j, name in enumerate(table.columns)]
     kept = fitting_columns(records, importance, len(table) * k * 4 // 3)
     share, (effects, tried) = shares.mean(axis=(0, 1)), (np.full(len(records), np.nan), 0)
     if hasattr(model, "predict"):
-        effects, tried = column_effects(model, table, target, np.argsort(-importance - share, kind="stable"))
+        effects, tried = column_effects(
+            model, table, target, np.argsort(-importance - share, kind="stable")
+        )
     for j, record in enumerate(records):
-        record |= {"effect": plain_cell(effects[j]), "importance": float(importance[j]) if learned else None,
-                   "share": float(share[j])}
+        record |= {
+            "effect": plain_cell(effects[j]),
+            "importance": float(importance[j]) if learned else None,
+            "share": float(share[j]),
+        }
     record = {
-        "title": title, "ids": ids, "id": id_name, "columns": [records[j] for j in kept],
-        "shown": kept.tolist(), "hidden": len(records) - len(kept),
+        "title": title,
+        "ids": ids,
+        "id": id_name,
+        "columns": [records[j] for j in kept],
+        "shown": kept.tolist(),
+        "hidden": len(records) - len(kept),
         "pairs": nearest_pairs(distances[:, :k], rows[:, :k]),
-        "layouts": {"neighborhoods": layout_record("neighborhoods", neighborhoods(distances, rows, start)),
-                    "overview": layout_record("overview", start)},
-        "near": near | {"shares": packed(shares[:, :, kept])}, "target": target_record(model, target),
-        "novelty": model.novelty(table).round(5).tolist()}
+        "layouts": {
+            "neighborhoods": layout_record("neighborhoods", neighborhoods(distances, rows, start)),
+            "overview": layout_record("overview", start),
+        },
+        "near": near | {"shares": packed(shares[:, :, kept])},
+        "target": target_record(model, target),
+        "novelty": model.novelty(table).round(5).tolist(),
+    }
     return Exploration(model, table, title, record | _words(model, record, note, tried))
 
 
 def _check_explorable(model, table, y):
     "One clear sentence about what can't be shown"
     if len(table) != model.n_samples_fit_:
-        raise ValueError(f"X must be the table that the model was fitted to, with {model.n_samples_fit_} rows; got "
-                         f"{len(table)}.")
-    if len(table) < 4: raise ValueError("a page needs at least four rows.")
-    if hasattr(model, "predict") and y is None: raise ValueError("the model has a target: pass it as y.")
-    if y is not None and np.ndim(y) != 1: raise ValueError("the page shows one target; y has several.")
-    if y is not None and len(y) != len(table): raise ValueError(f"y has {len(y)} entries for {len(table)} rows of X.")
+        raise ValueError(
+            f"X must be the table that the model was fitted to, with {model.n_samples_fit_} rows; got "
+            f"{len(table)}."
+        )
+    if len(table) < 4:
+        raise ValueError("a page needs at least four rows.")
+    if hasattr(model, "predict") and y is None:
+        raise ValueError("the model has a target: pass it as y.")
+    if y is not None and np.ndim(y) != 1:
+        raise ValueError("the page shows one target; y has several.")
+    if y is not None and len(y) != len(table):
+        raise ValueError(f"y has {len(y)} entries for {len(table)} rows of X.")
 
 
 def _words(model, record, note, tried) -> dict:
@@ -334,41 +440,62 @@ def _words(model, record, note, tried) -> dict:
     shown = len(record["columns"])
     of_columns = f"{shown} of {shown + record['hidden']}" if record["hidden"] else f"{shown}"
     summary = f"{note}{len(record['ids']):,} rows, {of_columns} columns"
-    if record["hidden"]: summary += " (those that count most; the others are compared, but not shown)"
-    if hasattr(model, "loo_score_"): summary += f"; {_score_words(model, record['target'])}"
-    return {"summary": summary + ".", "columns_note": _column_words(model, record, tried),
-            "method": f"Made with selfencoder. Similarities: {type(model).__name__}. Distances, probabilities and "
-                      "contributions are exact sums; the map is a picture of them."}
+    if record["hidden"]:
+        summary += " (those that count most; the others are compared, but not shown)"
+    if hasattr(model, "loo_score_"):
+        summary += f"; {_score_words(model, record['target'])}"
+    return {
+        "summary": summary + ".",
+        "columns_note": _column_words(model, record, tried),
+        "method": f"Made with selfencoder. Similarities: {type(model).__name__}. Distances, probabilities and "
+        "contributions are exact sums; the map is a picture of them.",
+    }
 
 
 def _score_words(model, target) -> str:
     "How good the predictions are, and how good without them"
     name, score = target["name"], model.loo_score_
-    if not hasattr(model, "classes_"): return f"{name} is predicted with R² = {score:.2f}, each row by the others"
+    if not hasattr(model, "classes_"):
+        return f"{name} is predicted with R² = {score:.2f}, each row by the others"
     usual = int(np.argmax(target["mean"]))
-    return (f"{name} is predicted right for {100 * score:.0f} % of rows, each row by the others "
-            f"({str(target['classes'][usual])!r} for all would be right for {100 * target['mean'][usual]:.0f} %)")
+    return (
+        f"{name} is predicted right for {100 * score:.0f} % of rows, each row by the others "
+        f"({str(target['classes'][usual])!r} for all would be right for {100 * target['mean'][usual]:.0f} %)"
+    )
 
 
 def _column_words(model, record, tried) -> str:
     "What the list of columns shows"
-    lost = "probability of the right answer is lost on average" if hasattr(model, "classes_") else "of R² is lost"
-    effect = (f"Effect: how much {lost} if the cells of the column are shuffled ({tried} rows that the model had not "
-              "seen). ")
+    lost = (
+        "probability of the right answer is lost on average"
+        if hasattr(model, "classes_")
+        else "of R² is lost"
+    )
+    effect = (
+        f"Effect: how much {lost} if the cells of the column are shuffled ({tried} rows that the model had not "
+        "seen). "
+    )
     learned = any(column["importance"] is not None for column in record["columns"])
-    importance = ("Learned importance: how much the column counts when rows are compared. " if learned else
-                  "All columns count the same when rows are compared. ")
+    importance = (
+        "Learned importance: how much the column counts when rows are compared. "
+        if learned
+        else "All columns count the same when rows are compared. "
+    )
     share = "Share: how much of the distance between a row and its most similar rows is due to the column."
-    idle = " Much share and little effect: rows differ in it, and it matters little." if tried else ""
+    idle = (
+        " Much share and little effect: rows differ in it, and it matters little." if tried else ""
+    )
     return (effect if tried else "") + importance + share + idle
 
 # %% ../nbs/explorer.ipynb #a905cca8
 def changed_table(exploration: Exploration, row: int, cells: dict) -> pd.DataFrame:
     "One row of the table with other cells"
     unknown = [name for name in cells if name not in exploration.table.columns]
-    if unknown: raise ValueError(f"the table has no column {unknown[0]!r}.")
+    if unknown:
+        raise ValueError(f"the table has no column {unknown[0]!r}.")
     x = exploration.table.iloc[[row]].copy()
-    for name, value in cells.items(): x[name] = pd.Series([value], x.index, dtype=object)
+    for name, value in cells.items():
+        x[name] = pd.Series([value], x.index, dtype=object)
     return x
 
 
@@ -378,9 +505,15 @@ def changed_row(exploration: Exploration, row: int, cells: dict) -> dict:
     k = record["near"]["k"]
     distances, rows = (found[0] for found in model.kneighbors(x, k + 1))
     others = np.flatnonzero(rows != row)[:k]
-    percent = (100 * relative_shares(model, x, rows[None, others])[0, :, record["shown"]].T).round().astype(int)
-    near = [{"row": int(rows[other]), "distance": float(distances[other]), "shares": line}
-            for other, line in zip(others, percent.tolist())]
+    percent = (
+        (100 * relative_shares(model, x, rows[None, others])[0, :, record["shown"]].T)
+        .round()
+        .astype(int)
+    )
+    near = [
+        {"row": int(rows[other]), "distance": float(distances[other]), "shares": line}
+        for other, line in zip(others, percent.tolist())
+    ]
     answer = {"near": near, "novelty": float(model.novelty(x)[0])}
     return answer | changed_vote(exploration, row, x) if hasattr(model, "predict") else answer
 
@@ -388,10 +521,11 @@ def changed_row(exploration: Exploration, row: int, cells: dict) -> dict:
 def changed_vote(exploration: Exploration, row: int, x: pd.DataFrame) -> dict:
     "The prediction for `x` by all rows but one, and who made it"
     model, target = exploration.model, exploration.record["target"]
-    alone = isinstance(model.geometry_, KernelGeometry)   # a model with landmarks keeps the row
+    alone = isinstance(model.geometry_, KernelGeometry)  # a model with landmarks keeps the row
     voters = without(model, row) if alone else model
     weights = voters.identify(x)[0]
-    if alone: weights = np.insert(weights, row, 0.0)
+    if alone:
+        weights = np.insert(weights, row, 0.0)
     strongest = np.argsort(-np.abs(weights), kind="stable")[: target["deciders"]["k"]]
     answer = {"deciders": [{"row": int(j), "weight": float(weights[j])} for j in strongest]}
     if target["kind"] == "numbers":
@@ -399,8 +533,10 @@ def changed_vote(exploration: Exploration, row: int, x: pd.DataFrame) -> dict:
         return answer | {"predicted": predicted, "vote": predicted}
     probabilities = voters.predict_proba(x)[0]
     best = np.argsort(-probabilities, kind="stable")[:LIKELY]
-    return answer | {"likely": [{"code": int(c), "probability": float(probabilities[c])} for c in best],
-                     "vote": float(weights @ (np.array(target["codes"]) == best[0]))}
+    return answer | {
+        "likely": [{"code": int(c), "probability": float(probabilities[c])} for c in best],
+        "vote": float(weights @ (np.array(target["codes"]) == best[0])),
+    }
 
 # %% ../nbs/explorer.ipynb #7bc48965
 def explorer_app(exploration: Exploration):
@@ -420,7 +556,8 @@ def explorer_app(exploration: Exploration):
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
-    def show() -> str: return page
+    def show() -> str:
+        return page
 
     @app.post("/what-if", include_in_schema=False)
     def what_if(change: Change) -> dict:

@@ -24,21 +24,25 @@ import numpy as np
 # %% ../nbs/files.ipynb #05a04576
 def _place(path) -> tuple[Path, int | None]:
     "The file that `path` leads to and its permissions (None: it is new), or the `OSError` why it cannot be replaced"
-    path = Path(os.path.realpath(path))   # through symbolic links
+    path = Path(os.path.realpath(path))  # through symbolic links
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
         return path, None
-    if stat.S_ISDIR(mode): raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
-    if not stat.S_ISREG(mode): raise OSError(errno.EINVAL, "it is neither a file nor a stream", str(path))
-    if not os.access(path, os.W_OK): raise PermissionError(errno.EACCES, "it is write-protected", str(path))
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is neither a file nor a stream", str(path))
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "it is write-protected", str(path))
     return path, stat.S_IMODE(mode)
 
 # %% ../nbs/files.ipynb #0d086928
 def is_stream(path) -> bool:
     "Whether `path` is a pipe, a terminal or another stream, which cannot be replaced"
     path = os.fspath(path)
-    if path in ("/dev/stdout", "/dev/stderr") or path.startswith("/dev/fd/"): return True   # whatever they lead to
+    if path in ("/dev/stdout", "/dev/stderr") or path.startswith("/dev/fd/"):
+        return True  # whatever they lead to
     mode = os.stat(path).st_mode if os.path.exists(path) else 0
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
@@ -47,11 +51,15 @@ def _written_beside(path, mode, data):
     "A new file in the folder of `path` that holds `data`, on disk, with no more permissions than `mode`"
     beside = path.with_name(f".{path.name[:80]}.{uuid.uuid4().hex}.tmp")
     try:
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode), "wb") as file:
+        with open(
+            os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else mode),
+            "wb",
+        ) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if mode is not None: os.chmod(beside, mode)   # the umask has taken some away
+        if mode is not None:
+            os.chmod(beside, mode)  # the umask has taken some away
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
@@ -61,19 +69,21 @@ def _written_beside(path, mode, data):
 def write_atomically(path, data: bytes):
     "Write `data` so that the file is either the old one or the new one, whole; a stream is written to as it is"
     if is_stream(path):
-        with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream: stream.write(data)
+        with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream:
+            stream.write(data)
         return
     path, mode = _place(path)
     beside = _written_beside(path, mode, data)
     try:
         os.replace(beside, path)
     finally:
-        beside.unlink(missing_ok=True)   # only there if something went wrong
+        beside.unlink(missing_ok=True)  # only there if something went wrong
 
 # %% ../nbs/files.ipynb #aa252726
 def check_writable(path):
     "Raise the `OSError` that `write_atomically` would raise, as far as it can be known; nothing stays written"
-    if is_stream(path): return
+    if is_stream(path):
+        return
     _written_beside(*_place(path), b"").unlink()
 
 # %% ../nbs/files.ipynb #76e78b96
@@ -100,41 +110,68 @@ def write_model(path, header: dict, arrays: dict):
     write_atomically(path, save(arrays, metadata={FORMAT: json.dumps(entry, sort_keys=True)}))
 
 # %% ../nbs/files.ipynb #c18de5e7
-_DTYPES = {"BOOL", "F16", "F32", "F64", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"}   # numpy has these
+_DTYPES = {
+    "BOOL",
+    "F16",
+    "F32",
+    "F64",
+    "I8",
+    "I16",
+    "I32",
+    "I64",
+    "U8",
+    "U16",
+    "U32",
+    "U64",
+}  # numpy has these
 
 
 def read_model(path) -> tuple[dict, dict]:
     "The header and the arrays of a file that `write_model` wrote, or one clear sentence"
     from safetensors import SafetensorError, safe_open
 
-    if not Path(path).is_file(): raise FileNotFoundError(f"there is no model file at {str(path)!r}.")
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no model file at {str(path)!r}.")
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             strange = {file.get_slice(name).get_dtype() for name in file.keys()} - _DTYPES
-            if strange: raise ValueError(f"{str(path)!r} holds numbers of type {min(strange)}, which no model has.")
+            if strange:
+                raise ValueError(
+                    f"{str(path)!r} holds numbers of type {min(strange)}, which no model has."
+                )
             arrays = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
-        raise ValueError(f"{str(path)!r} is cut off or is not a model file ({str(error)[:80]}).") from None
+        raise ValueError(
+            f"{str(path)!r} is cut off or is not a model file ({str(error)[:80]})."
+        ) from None
     return _checked_header(path, metadata, arrays), arrays
 
 # %% ../nbs/files.ipynb #c616192d
 def _checked_header(path, metadata, arrays):
     "The header, if this release can read it and nothing was changed"
     if FORMAT not in metadata:
-        raise ValueError(f"{str(path)!r} is a safetensors file, but not one that selfencoder wrote.")
+        raise ValueError(
+            f"{str(path)!r} is a safetensors file, but not one that selfencoder wrote."
+        )
     try:
         entry = json.loads(metadata[FORMAT])
         version, header = entry["format_version"], entry["header"]
-        intact = version > FORMAT_VERSION or version == 1 and entry["sha256"] == checksum(header, arrays)
+        intact = (
+            version > FORMAT_VERSION or version == 1 and entry["sha256"] == checksum(header, arrays)
+        )
     except (KeyError, TypeError, ValueError, RecursionError):
         intact = False
     if not intact:
-        raise ValueError(f"{str(path)!r} was changed after it was saved: its checksum does not match, save the model "
-                         "again.")
+        raise ValueError(
+            f"{str(path)!r} was changed after it was saved: its checksum does not match, save the model "
+            "again."
+        )
     if version > FORMAT_VERSION:
-        raise ValueError(f"{str(path)!r} has format version {version}, this release reads up to {FORMAT_VERSION}: "
-                         "upgrade selfencoder to open it.")
+        raise ValueError(
+            f"{str(path)!r} has format version {version}, this release reads up to {FORMAT_VERSION}: "
+            "upgrade selfencoder to open it."
+        )
     return header
 
 # %% ../nbs/files.ipynb #510e5765
@@ -142,7 +179,8 @@ def plain_parameters(parameters: dict) -> dict:
     "Parameters as JSON holds them; what it cannot hold, such as a random generator, becomes None"
     plain = {}
     for name, value in parameters.items():
-        if isinstance(value, (np.ndarray, np.generic)): value = value.tolist()
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = value.tolist()
         try:
             plain[name] = json.loads(json.dumps(value))
         except TypeError:
@@ -157,7 +195,11 @@ def with_prefix(prefix: str, arrays: dict) -> dict:
 
 def under_prefix(prefix: str, arrays: dict) -> dict:
     "The arrays whose names begin with `prefix`, without it"
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
 
 # %% ../nbs/files.ipynb #ca7d90cf
 def _kind(cls, kinds):
@@ -165,25 +207,32 @@ def _kind(cls, kinds):
     return next(ancestor for ancestor in cls.__mro__ if ancestor in kinds)
 
 
-PATH_PARAMETERS = {"checkpoint"}   # a fit writes to what they name: never taken from a file
+PATH_PARAMETERS = {"checkpoint"}  # a fit writes to what they name: never taken from a file
 
 
 def estimator_header(estimator, kinds: tuple) -> dict:
     "The class that writes the file, one of the public `kinds` of its family, and its parameters"
-    return {"estimator": type(estimator).__name__, "kind": _kind(type(estimator), kinds).__name__,
-            "parameters": plain_parameters(estimator.get_params(deep=False))}
+    return {
+        "estimator": type(estimator).__name__,
+        "kind": _kind(type(estimator), kinds).__name__,
+        "parameters": plain_parameters(estimator.get_params(deep=False)),
+    }
 
 
 def estimator_for(cls, kinds: tuple, header: dict, path):
     "A new estimator with the parameters of the file, of the class that opens it; or one clear sentence"
     saved, parameters = header.get("estimator"), header.get("parameters")
     if not isinstance(saved, str) or not isinstance(parameters, dict):
-        raise ValueError(f"{str(path)!r} is not a model file: it may be a checkpoint, which the parameter `checkpoint` "
-                         "of a fit continues.")
+        raise ValueError(
+            f"{str(path)!r} is not a model file: it may be a checkpoint, which the parameter `checkpoint` "
+            "of a fit continues."
+        )
     public, own = {kind.__name__: kind for kind in kinds}.get(saved), _kind(cls, kinds)
     if public is not None and issubclass(public, cls):
         opens = public
-    elif public is own or saved == cls.__name__ and header.get("kind", own.__name__) == own.__name__:
+    elif (
+        public is own or saved == cls.__name__ and header.get("kind", own.__name__) == own.__name__
+    ):
         opens = cls
     else:
         raise ValueError(f"{str(path)!r} holds a {saved}: {_open_with(saved, cls)}.")
@@ -191,14 +240,17 @@ def estimator_for(cls, kinds: tuple, header: dict, path):
     unknown = sorted(set(parameters) - set(opens().get_params(deep=False)))
     if unknown:
         some = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
-        raise ValueError(f"{str(path)!r} was saved with parameters that {opens.__name__} does not have ({some}): "
-                         f"{_open_with(saved, opens)}.")
+        raise ValueError(
+            f"{str(path)!r} was saved with parameters that {opens.__name__} does not have ({some}): "
+            f"{_open_with(saved, opens)}."
+        )
     return opens(**parameters)
 
 
 def _open_with(saved, cls):
     "What to do with a file of the class `saved` that `cls` cannot open"
-    if saved != cls.__name__: return f"open it with {saved}.load"
+    if saved != cls.__name__:
+        return f"open it with {saved}.load"
     return f"open it with the {saved} that saved it, which is not this one"
 
 # %% ../nbs/files.ipynb #fa5e08b7
@@ -210,17 +262,20 @@ def content_of(path):
     except Exception as error:
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         reason = reason.splitlines()[0].rstrip(".") if reason else "no reason given"
-        raise ValueError(f"{str(path)!r} is not a valid model file ({reason:.300}): fetch it again, or save the model "
-                         "again.") from None
+        raise ValueError(
+            f"{str(path)!r} is not a valid model file ({reason:.300}): fetch it again, or save the model "
+            "again."
+        ) from None
 
 
 def require(condition, otherwise: str):
     "Raise `otherwise` unless `condition` holds"
-    if not condition: raise ValueError(otherwise)
+    if not condition:
+        raise ValueError(otherwise)
 
 # %% ../nbs/files.ipynb #75783ed2
-LARGEST = 1e150         # a number whose square is still a number
-LARGEST_WEIGHT = 1e25   # times a coordinate it is still a number in single precision
+LARGEST = 1e150  # a number whose square is still a number
+LARGEST_WEIGHT = 1e25  # times a coordinate it is still a number in single precision
 
 
 def check_arrays(arrays: dict, expected: dict, sizes: dict):
@@ -233,20 +288,30 @@ def check_arrays(arrays: dict, expected: dict, sizes: dict):
         require(name in expected, f"{name} is unknown")
     for name, line in expected.items():
         array, (kind, *letters) = arrays[name], line.split()
-        require(array.dtype.kind == kind.lower() and array.ndim == len(letters),
-                f"{name} is an array of {array.dtype} with {array.ndim} dimensions")
+        require(
+            array.dtype.kind == kind.lower() and array.ndim == len(letters),
+            f"{name} is an array of {array.dtype} with {array.ndim} dimensions",
+        )
         for letter, length in zip(letters, array.shape):
-            require(sizes.setdefault(letter, length) == length,
-                    f"{name} has the shape {array.shape}, which does not fit the rest")
-        if kind != "f" or not array.size: continue
+            require(
+                sizes.setdefault(letter, length) == length,
+                f"{name} has the shape {array.shape}, which does not fit the rest",
+            )
+        if kind != "f" or not array.size:
+            continue
         # NaN is neither; least and largest, since an array of hundreds of megabytes is not copied
-        require(-LARGEST < float(array.min()) and float(array.max()) < LARGEST,
-                f"{name} holds NaN, infinity or nearly that")
+        require(
+            -LARGEST < float(array.min()) and float(array.max()) < LARGEST,
+            f"{name} holds NaN, infinity or nearly that",
+        )
 
 
 def check_range(name: str, array, low, high=np.inf):
     "Raise unless all of `array` is at least `low` and below `high`"
-    require(np.all((np.asarray(array) >= low) & (np.asarray(array) < high)), f"{name} has entries out of range")
+    require(
+        np.all((np.asarray(array) >= low) & (np.asarray(array) < high)),
+        f"{name} has entries out of range",
+    )
 
 
 def check_increasing(name: str, array, high):
@@ -257,16 +322,22 @@ def check_increasing(name: str, array, high):
 # %% ../nbs/files.ipynb #0b1321be
 def is_of_kind(value, kind) -> bool:
     "Whether a plain value is of a type, in a set, or accepted by a function"
-    if isinstance(kind, (set, frozenset, tuple)): return value in kind
-    if kind is float: return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
-    if kind is int: return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if isinstance(kind, (set, frozenset, tuple)):
+        return value in kind
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return isinstance(value, kind) if isinstance(kind, type) else bool(kind(value))
 
 
 def check_fields(what: str, fields, **kinds):
     "Raise unless `fields` is a dict with just these entries; one that may be absent ends in `_or_none`"
     require(isinstance(fields, dict), f"{what} is not a dict")
-    kinds = {name.removesuffix("_or_none"): (name.endswith("_or_none"), kind) for name, kind in kinds.items()}
+    kinds = {
+        name.removesuffix("_or_none"): (name.endswith("_or_none"), kind)
+        for name, kind in kinds.items()
+    }
     for name in sorted(set(fields) ^ set(kinds)):
         require(name in kinds, f"{what} has the unknown entry {name!r}")
         require(kinds[name][0], f"{what} has no entry {name!r}")
@@ -276,25 +347,36 @@ def check_fields(what: str, fields, **kinds):
 
 def list_of(kind, distinct=False):
     "A function that returns whether a value is a list of such entries"
+
     def fits(value):
-        if not isinstance(value, list) or not all(is_of_kind(each, kind) for each in value): return False
+        if not isinstance(value, list) or not all(is_of_kind(each, kind) for each in value):
+            return False
         return not distinct or len({(type(each), each) for each in value}) == len(value)
+
     return fits
 
 # %% ../nbs/files.ipynb #742e602f
-ESTIMATOR_FIELDS = {"estimator": str, "kind_or_none": str, "parameters": dict}   # of the header of every model file
+ESTIMATOR_FIELDS = {
+    "estimator": str,
+    "kind_or_none": str,
+    "parameters": dict,
+}  # of the header of every model file
 COLUMN_KINDS = {"number", "time", "duration"}
 
 
-def is_level(value): return isinstance(value, (str, bool, int)) or isinstance(value, float) and isfinite(value)
+def is_level(value):
+    return isinstance(value, (str, bool, int)) or isinstance(value, float) and isfinite(value)
 
 
 def are_levels(value):
     "Whether a value is a list of different levels; `None`, for missing values, may be the last"
-    return isinstance(value, list) and list_of(is_level, distinct=True)(value[:-1] if value[-1:] == [None] else value)
+    return isinstance(value, list) and list_of(is_level, distinct=True)(
+        value[:-1] if value[-1:] == [None] else value
+    )
 
 
-def is_positive_or_zero(value): return is_of_kind(value, float) and value >= 0
+def is_positive_or_zero(value):
+    return is_of_kind(value, float) and value >= 0
 
 
 def check_column_names(names, n_columns):

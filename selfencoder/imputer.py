@@ -26,34 +26,52 @@ class ColumnFiller:
     def __init__(self, values: pd.Series, others: pd.DataFrame, categorical: bool, invariance: str):
         known = values.notna().to_numpy()
         if not known.any():
-            raise ValueError(f"column {values.name!r} has no value at all: leave it out, nothing can fill it.")
+            raise ValueError(
+                f"column {values.name!r} has no value at all: leave it out, nothing can fill it."
+            )
         self.levels, self.first = None, None
         self.whole = pd.api.types.is_integer_dtype(values.dtype)
         categorical = categorical or pd.api.types.is_bool_dtype(values[known].infer_objects().dtype)
         if categorical:
             target, self.levels = pd.factorize(values[known], sort=not values.dtype == object)
         elif isinstance(values.dtype, pd.PeriodDtype):
-            raise ValueError(f"column {values.name!r} holds periods: make them dates with .dt.to_timestamp() first.")
-        elif getattr(values.dtype, "kind", "") in ("M", "m"):   # dates and durations
+            raise ValueError(
+                f"column {values.name!r} holds periods: make them dates with .dt.to_timestamp() first."
+            )
+        elif getattr(values.dtype, "kind", "") in ("M", "m"):  # dates and durations
             self.first = values.min()
             target = ((values[known] - self.first) / pd.Timedelta("1D")).to_numpy(dtype=float)
         else:
             target = values[known].to_numpy(dtype=float)
         self.constant = np.bincount(target).argmax() if categorical else np.median(target)
         self.model, rest = None, others[known]
-        if rest.shape[1] and len(rest) > 2 and rest.nunique(dropna=False).max() > 1 and (target != target[0]).any():
+        if (
+            rest.shape[1]
+            and len(rest) > 2
+            and rest.nunique(dropna=False).max() > 1
+            and (target != target[0]).any()
+        ):
             kind = KernelSelfEncoderClassifier if categorical else KernelSelfEncoderRegressor
             self.model = kind(invariance=invariance, relevance=None).fit(rest, target)
 
     def fill(self, values: pd.Series, others: pd.DataFrame) -> pd.Series:
         "The column with its missing values filled"
         missing = values.isna().to_numpy()
-        if not missing.any(): return values
-        found = np.full(missing.sum(), self.constant) if self.model is None else self.model.predict(others[missing])
-        if self.levels is not None: found = np.asarray(self.levels, dtype=object)[found]
-        elif self.first is not None: found = (self.first + pd.to_timedelta(found, "D")).astype(values.dtype)
-        elif self.whole: found = np.rint(found).astype(np.int64)
-        elif values.dtype.kind not in "fO": values = values.astype(float)
+        if not missing.any():
+            return values
+        found = (
+            np.full(missing.sum(), self.constant)
+            if self.model is None
+            else self.model.predict(others[missing])
+        )
+        if self.levels is not None:
+            found = np.asarray(self.levels, dtype=object)[found]
+        elif self.first is not None:
+            found = (self.first + pd.to_timedelta(found, "D")).astype(values.dtype)
+        elif self.whole:
+            found = np.rint(found).astype(np.int64)
+        elif values.dtype.kind not in "fO":
+            values = values.astype(float)
         filled = values.copy()
         filled[missing] = found
         return filled
@@ -104,12 +122,18 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         "Learn each column of `X` from the others; `y` is ignored. Returns self."
         table = read_table(X, self)
         remember_columns(table, self)
-        categorical = categorical_mask(table, self.categorical_features, getattr(self, "feature_names_in_", None))
+        categorical = categorical_mask(
+            table, self.categorical_features, getattr(self, "feature_names_in_", None)
+        )
         frame = pd.DataFrame(table)
         ordered = [isinstance(dtype, pd.CategoricalDtype) for dtype in frame.dtypes]
         is_category = np.asarray(categorical, dtype=bool) | ordered
-        self.fillers_ = [ColumnFiller(frame.iloc[:, j], without_column(frame, j), is_category[j], self.invariance)
-                         for j in range(frame.shape[1])]
+        self.fillers_ = [
+            ColumnFiller(
+                frame.iloc[:, j], without_column(frame, j), is_category[j], self.invariance
+            )
+            for j in range(frame.shape[1])
+        ]
         return self
 
     def transform(self, X):
@@ -117,6 +141,12 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         check_is_fitted(self, "fillers_")
         table = read_query(X, self)
         frame = pd.DataFrame(table)
-        filled = [filler.fill(frame.iloc[:, j], without_column(frame, j)) for j, filler in enumerate(self.fillers_)]
-        if isinstance(table, pd.DataFrame): return pd.concat(filled, axis=1)
-        return np.stack([column.to_numpy() for column in filled], axis=1).astype(np.asarray(table).dtype, copy=False)
+        filled = [
+            filler.fill(frame.iloc[:, j], without_column(frame, j))
+            for j, filler in enumerate(self.fillers_)
+        ]
+        if isinstance(table, pd.DataFrame):
+            return pd.concat(filled, axis=1)
+        return np.stack([column.to_numpy() for column in filled], axis=1).astype(
+            np.asarray(table).dtype, copy=False
+        )

@@ -44,8 +44,10 @@ class NeighborsMixin:
         -------
         CSR matrix of shape (n_queries, n_samples_fit_)
         """
-        if mode != "symmetric": return neighbor_graph(*self.kneighbors(X, n_neighbors), self.n_samples_fit_, mode)
-        if X is not None: raise ValueError("mode='symmetric' is a graph of the training rows: leave X out.")
+        if mode != "symmetric":
+            return neighbor_graph(*self.kneighbors(X, n_neighbors), self.n_samples_fit_, mode)
+        if X is not None:
+            raise ValueError("mode='symmetric' is a graph of the training rows: leave X out.")
         distance, index = self.kneighbors(None, n_neighbors)
         return symmetric_graph(np.maximum(distance - self._distances_to_self(), 0.0), index)
 
@@ -73,7 +75,9 @@ class NeighborsMixin:
 
     def radius_neighbors_graph(self, X=None, radius=1.0, mode="connectivity", sort_results=False):
         "What `radius_neighbors` finds, as a CSR matrix of ones or distances"
-        return radius_graph(*self.radius_neighbors(X, radius, sort_results=sort_results), self.n_samples_fit_, mode)
+        return radius_graph(
+            *self.radius_neighbors(X, radius, sort_results=sort_results), self.n_samples_fit_, mode
+        )
 
     def save(self, path):
         """Write the fitted estimator to one safetensors file: numbers and plain text, no code.
@@ -93,14 +97,17 @@ class NeighborsMixin:
         with content_of(path):
             self._check_file(header, arrays)
             self._validate_params()
-        choose_device(self.device)   # if it is not available here, the file is not to blame
-        with content_of(path): self._adopt(header, arrays)
+        choose_device(self.device)  # if it is not available here, the file is not to blame
+        with content_of(path):
+            self._adopt(header, arrays)
         return self
 
 # %% ../nbs/neighbors_mixin.ipynb #fc57ea81
 def documented(**slots):
     "Fill the named slots of a class's docstring; works whether or not Python has stripped its indentation"
+
     def fill(cls):
         cls.__doc__ = inspect.cleandoc(cls.__doc__).format(**slots)
         return cls
+
     return fill

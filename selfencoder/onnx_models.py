@@ -23,16 +23,20 @@ class Graph:
 
     def __init__(self):
         import onnx
+
         self.onnx, self.nodes, self.constants, self.inputs = onnx, [], [], []
 
-    def _name(self): return f"v{len(self.nodes) + len(self.constants)}"
+    def _name(self):
+        return f"v{len(self.nodes) + len(self.constants)}"
 
     def constant(self, values) -> str:
         "An array, by name; of text if it holds text"
         values, name = np.asarray(values), self._name()
         if values.dtype.kind in "UO":
             text = [str(value).encode() for value in values.ravel()]
-            tensor = self.onnx.helper.make_tensor(name, self.onnx.TensorProto.STRING, values.shape, text)
+            tensor = self.onnx.helper.make_tensor(
+                name, self.onnx.TensorProto.STRING, values.shape, text
+            )
         else:
             tensor = self.onnx.numpy_helper.from_array(np.ascontiguousarray(values), name)
         self.constants.append(tensor)
@@ -43,7 +47,9 @@ class Graph:
         names = [each if isinstance(each, str) else self.constant(each) for each in inputs]
         domain = "ai.onnx.ml" if operation == "LabelEncoder" else ""
         result = f"{self._name()}_{operation}"
-        self.nodes.append(self.onnx.helper.make_node(operation, names, [result], domain=domain, **attributes))
+        self.nodes.append(
+            self.onnx.helper.make_node(operation, names, [result], domain=domain, **attributes)
+        )
         return result
 
     def input(self, name: str, text: bool) -> str:
@@ -54,20 +60,32 @@ class Graph:
 
     def model(self, outputs: dict, description: str):
         "The finished model; `outputs` are results by the names they get, with their type and width"
-        types, infos = {"f": self.onnx.TensorProto.DOUBLE, "i": self.onnx.TensorProto.INT64,
-                        "U": self.onnx.TensorProto.STRING}, []
+        types, infos = (
+            {
+                "f": self.onnx.TensorProto.DOUBLE,
+                "i": self.onnx.TensorProto.INT64,
+                "U": self.onnx.TensorProto.STRING,
+            },
+            [],
+        )
         for name, (result, kind, shape) in outputs.items():
             self.nodes.append(self.onnx.helper.make_node("Identity", [result], [name]))
             infos.append(self.onnx.helper.make_tensor_value_info(name, types[kind], [None, *shape]))
-        graph = self.onnx.helper.make_graph(self.nodes, "selfencoder", self.inputs, infos, self.constants,
-                                            doc_string=description)
-        versions = [self.onnx.helper.make_opsetid("", 17), self.onnx.helper.make_opsetid("ai.onnx.ml", 3)]
-        model = self.onnx.helper.make_model(graph, opset_imports=versions, ir_version=9, producer_name="selfencoder")
+        graph = self.onnx.helper.make_graph(
+            self.nodes, "selfencoder", self.inputs, infos, self.constants, doc_string=description
+        )
+        versions = [
+            self.onnx.helper.make_opsetid("", 17),
+            self.onnx.helper.make_opsetid("ai.onnx.ml", 3),
+        ]
+        model = self.onnx.helper.make_model(
+            graph, opset_imports=versions, ir_version=9, producer_name="selfencoder"
+        )
         self.onnx.checker.check_model(model)
         return model
 
 # %% ../nbs/onnx_models.ipynb #c5492d99
-MISSING = "<missing>"   # the text that stands for a missing value in an input of text
+MISSING = "<missing>"  # the text that stands for a missing value in an input of text
 
 
 def input_names(model) -> list:
@@ -85,19 +103,26 @@ def _texts(column, values, name):
     texts, missing = _level_texts(column), pd.isna(values)
     places = Levels(column.levels, name).codes(values, check=column.kind == "category")
     if any(str(value) == MISSING for value, gone in zip(values, missing) if not gone):
-        raise ValueError(f"column {name!r} holds the text {MISSING!r}, which means a missing value in ONNX: rename it.")
-    found = [MISSING if gone else texts[place] if place >= 0 else str(value)
-             for value, gone, place in zip(values, missing, places)]
+        raise ValueError(
+            f"column {name!r} holds the text {MISSING!r}, which means a missing value in ONNX: rename it."
+        )
+    found = [
+        MISSING if gone else texts[place] if place >= 0 else str(value)
+        for value, gone, place in zip(values, missing, places)
+    ]
     return np.array(found, dtype=object)
 
 # %% ../nbs/onnx_models.ipynb #fa75c7b3
 def onnx_inputs(model, X) -> dict:
     "The inputs of the exported model for the rows of `X`: an array of one column for each column"
     table, inputs = read_query(X, model), {}
-    for name, column, (_, values) in zip(input_names(model), model.coordinates_.columns_,
-                                         model.coordinates_._columns_of(table)):
+    for name, column, (_, values) in zip(
+        input_names(model), model.coordinates_.columns_, model.coordinates_._columns_of(table)
+    ):
         is_text = column.kind in ("category", "order")
-        inputs[name] = (_texts(column, values, name) if is_text else column.floats(values, name))[:, None]
+        inputs[name] = (_texts(column, values, name) if is_text else column.floats(values, name))[
+            :, None
+        ]
     return inputs
 
 
@@ -105,9 +130,17 @@ def _codes(graph, name, column):
     "For a column of text the place of each value among the levels, as an integer; -1 if it is none of them"
     keys = _level_texts(column)
     if len(set(keys)) < len(keys) or keys.count(MISSING) > column.levels.count(None):
-        raise ValueError(f"column {name!r} has levels that are one text in ONNX, such as 1 and '1', or the text "
-                         f"{MISSING!r}: rename one of them and fit again.")
-    return graph.call("LabelEncoder", name, keys_strings=keys, values_int64s=list(range(len(keys))), default_int64=-1)
+        raise ValueError(
+            f"column {name!r} has levels that are one text in ONNX, such as 1 and '1', or the text "
+            f"{MISSING!r}: rename one of them and fit again."
+        )
+    return graph.call(
+        "LabelEncoder",
+        name,
+        keys_strings=keys,
+        values_int64s=list(range(len(keys))),
+        default_int64=-1,
+    )
 
 
 def _filled(graph, values, missing, median):
@@ -126,7 +159,9 @@ def read_columns(graph: Graph, model) -> tuple[str | None, list]:
         elif column.kind == "order":
             code = _codes(graph, given, column)
             place = graph.call("Cast", code, to=graph.onnx.TensorProto.DOUBLE)
-            numbers.append(_filled(graph, place, graph.call("Less", place, np.zeros((1, 1))), column.median))
+            numbers.append(
+                _filled(graph, place, graph.call("Less", place, np.zeros((1, 1))), column.median)
+            )
         else:
             numbers.append(_filled(graph, given, graph.call("IsNaN", given), column.median))
     numbers = [numbers[j] for j in model.coordinates_.numbers_]
@@ -135,12 +170,16 @@ def read_columns(graph: Graph, model) -> tuple[str | None, list]:
 # %% ../nbs/onnx_models.ipynb #2046ef61
 def _snapped(graph, values):
     "Rounded to multiples of `GRID`"
-    return graph.call("Mul", graph.call("Round", graph.call("Div", values, np.array(GRID))), np.array(GRID))
+    return graph.call(
+        "Mul", graph.call("Round", graph.call("Div", values, np.array(GRID))), np.array(GRID)
+    )
 
 
 def _scores(graph, E, scores, reach):
     centred = graph.call("Sub", graph.call("Div", E, scores.unit[None]), scores.mean[None])
-    return graph.call("Clip", graph.call("Mul", centred, scores.factor[None]), np.array(-reach), np.array(reach))
+    return graph.call(
+        "Clip", graph.call("Mul", centred, scores.factor[None]), np.array(-reach), np.array(reach)
+    )
 
 
 def _ranks(graph, E, ranks):
@@ -150,9 +189,16 @@ def _ranks(graph, E, ranks):
         column = graph.call("Gather", E, np.array([j]), axis=1)
         levels, place = np.unique(values, return_inverse=True)
         weight = np.bincount(place, np.diff(below))[:, None]
-        counts = [graph.call("MatMul", graph.call("Cast", graph.call(than, levels[None], column),
-                                                  to=graph.onnx.TensorProto.DOUBLE), weight)
-                  for than in ("Less", "LessOrEqual")]
+        counts = [
+            graph.call(
+                "MatMul",
+                graph.call(
+                    "Cast", graph.call(than, levels[None], column), to=graph.onnx.TensorProto.DOUBLE
+                ),
+                weight,
+            )
+            for than in ("Less", "LessOrEqual")
+        ]
         both = graph.call("Sub", graph.call("Add", *counts), np.array([[below[-1]]]))
         found.append(graph.call("Mul", both, np.array([[ranks.factor[j] / (2 * below[-1])]])))
     return _snapped(graph, graph.call("Concat", *found, axis=1))
@@ -166,15 +212,21 @@ def coordinates_of(graph: Graph, coordinates, E: str | None, bits: list) -> str:
         numbers = graph.call("Where", ordered[None], ranks, E) if ordered.any() else E
         encoded = graph.call("Concat", *[each for each in (numbers, *bits) if each], axis=1)
         varying = graph.call("Gather", encoded, coordinates.varying_, axis=1)
-        centred = graph.call("Sub", _scores(graph, varying, parts["score"], FAR), parts["white"].mean[None])
+        centred = graph.call(
+            "Sub", _scores(graph, varying, parts["score"], FAR), parts["white"].mean[None]
+        )
         return graph.call("MatMul", centred, parts["white"].matrix)
-    found = [graph.call("Mul", each, np.array(snap(column.size / 2)))
-             for column, each in zip(coordinates._categories(), bits)]
-    if not E: return graph.call("Concat", *found, axis=1)
+    found = [
+        graph.call("Mul", each, np.array(snap(column.size / 2)))
+        for column, each in zip(coordinates._categories(), bits)
+    ]
+    if not E:
+        return graph.call("Concat", *found, axis=1)
     base = ranks
     if coordinates.invariance == "scale":
         base = _snapped(graph, _scores(graph, E, parts["score"], REACH))
-        if ordered.any(): base = graph.call("Where", ordered[None], ranks, base)
+        if ordered.any():
+            base = graph.call("Where", ordered[None], ranks, base)
     numbers = [base, ranks] if coordinates.invariance == "scale" else [base]
     if "white" in parts:
         centred = graph.call("Sub", base, parts["white"].mean[None])
@@ -187,13 +239,20 @@ def votes_of(graph: Graph, model, Z: str) -> str:
     (of_parts, constant), votes = fitted_model(model).target.coefficients, []
     for part, coefficients in zip(model.geometry_.parts, of_parts):
         queries = graph.call("Gather", Z, part.view.columns, axis=1)
-        if (part.view.factors != 1).any():   # as `View` does it
+        if (part.view.factors != 1).any():  # as `View` does it
             queries = _snapped(graph, graph.call("Mul", queries, part.view.factors[None]))
-        apart = graph.call("Sub", graph.call("Unsqueeze", queries, np.array([1])), part.view(model.geometry_.Z)[None])
-        if METRICS[part.kernel] == "L1": apart = graph.call("Abs", apart)
-        else: apart = graph.call("Mul", apart, apart)
+        apart = graph.call(
+            "Sub",
+            graph.call("Unsqueeze", queries, np.array([1])),
+            part.view(model.geometry_.Z)[None],
+        )
+        if METRICS[part.kernel] == "L1":
+            apart = graph.call("Abs", apart)
+        else:
+            apart = graph.call("Mul", apart, apart)
         distance = graph.call("ReduceSum", apart, np.array([2]), keepdims=0)
-        if METRICS[part.kernel] == "L2": distance = graph.call("Sqrt", distance)
+        if METRICS[part.kernel] == "L2":
+            distance = graph.call("Sqrt", distance)
         similarity = graph.call("Exp", graph.call("Div", distance, np.array(-part.width)))
         votes.append(graph.call("MatMul", similarity, coefficients))
     return graph.call("Sum", *votes, constant[None])
@@ -201,8 +260,10 @@ def votes_of(graph: Graph, model, Z: str) -> str:
 
 def _label_type(labels) -> tuple:
     "The ONNX type of classes, and the classes in it; dates and durations become text"
-    if labels.dtype.kind in "iub": return "i", labels.astype(np.int64)
-    if labels.dtype.kind == "f": return "f", labels.astype(np.float64)
+    if labels.dtype.kind in "iub":
+        return "i", labels.astype(np.int64)
+    if labels.dtype.kind == "f":
+        return "f", labels.astype(np.float64)
     return "U", labels.astype(str)
 
 
@@ -210,7 +271,8 @@ def _scores_of(graph, votes, calibration):
     "What probabilities are the softmax of"
     scaled = graph.call("Mul", votes, np.array(calibration.temperature))
     A = calibration.correction
-    if A is None: return scaled
+    if A is None:
+        return scaled
     moved = graph.call("MatMul", graph.call("Sub", votes, np.array(1 / A.shape[1])), A[:-1])
     return graph.call("Sum", scaled, moved, A[-1][None])
 
@@ -219,7 +281,8 @@ def answers_of(graph: Graph, model, votes: str) -> dict:
     "The outputs: labels and probabilities for classes, predictions for numbers"
     fitted = fitted_model(model).target
     if not fitted.labels:
-        if fitted.several: return {"prediction": (votes, "f", [fitted.Y.shape[1]])}
+        if fitted.several:
+            return {"prediction": (votes, "f", [fitted.Y.shape[1]])}
         return {"prediction": (graph.call("Squeeze", votes, np.array([1])), "f", [])}
     outputs, start = {}, 0
     for target, (labels, calibration) in enumerate(zip(fitted.labels, fitted.calibrations)):
@@ -229,7 +292,11 @@ def answers_of(graph: Graph, model, votes: str) -> dict:
         winner = graph.call("ArgMax", scores, axis=1, keepdims=0)
         kind, named = _label_type(labels)
         outputs[f"label{ending}"] = graph.call("Gather", named, winner), kind, []
-        outputs[f"probabilities{ending}"] = graph.call("Softmax", scores, axis=1), "f", [len(labels)]
+        outputs[f"probabilities{ending}"] = (
+            graph.call("Softmax", scores, axis=1),
+            "f",
+            [len(labels)],
+        )
     return outputs
 
 # %% ../nbs/onnx_models.ipynb #a9c9bd74
@@ -237,10 +304,13 @@ def to_onnx(model):
     "A fitted kernel estimator as an ONNX `ModelProto`: one input for each column, labels and probabilities out"
     check_is_fitted(model, "geometry_")
     if type(model.geometry_) is not KernelGeometry or not hasattr(model, "predict"):
-        raise ValueError(f"this {type(model).__name__} cannot be exported to ONNX: export a "
-                         "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor, fitted with n_landmarks=None.")
+        raise ValueError(
+            f"this {type(model).__name__} cannot be exported to ONNX: export a "
+            "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor, fitted with n_landmarks=None."
+        )
     unknown = [part.kernel for part in model.geometry_.parts if part.kernel not in METRICS]
-    if unknown: raise ValueError(f"kernels of the kind {unknown[0]!r} cannot be exported to ONNX.")
+    if unknown:
+        raise ValueError(f"kernels of the kind {unknown[0]!r} cannot be exported to ONNX.")
     graph = Graph()
     Z = coordinates_of(graph, model.coordinates_, *read_columns(graph, model))
     return graph.model(answers_of(graph, model, votes_of(graph, model, Z)), type(model).__name__)

@@ -30,8 +30,10 @@ def fitted_model(model) -> FittedModel:
     "What a fit of a kernel self-encoder left behind, or one clear sentence"
     check_is_fitted(model, "geometry_")
     if not hasattr(model.geometry_, "parts"):
-        raise ValueError(f"reasons are those of a kernel self-encoder, and this is a {type(model).__name__}: fit a "
-                         f"Kernel{type(model).__name__}.")
+        raise ValueError(
+            f"reasons are those of a kernel self-encoder, and this is a {type(model).__name__}: fit a "
+            f"Kernel{type(model).__name__}."
+        )
     return model._model
 
 
@@ -39,30 +41,40 @@ def exact_geometry(model) -> KernelGeometry:
     "The geometry of a model whose solution is exact, solved for the rows that are there"
     geometry = fitted_model(model).geometry
     if not isinstance(geometry, KernelGeometry):
-        raise ValueError("this takes the exact solution, and the model has landmarks: fit it with n_landmarks=None, "
-                         "on a sample if there are many rows.")
+        raise ValueError(
+            "this takes the exact solution, and the model has landmarks: fit it with n_landmarks=None, "
+            "on a sample if there are many rows."
+        )
     return geometry.settled()
 
 
 def one_row(x):
     "The table `x`, if it has one row"
-    if len(x) != 1: raise ValueError(f"x must be a table with one row; got {len(x)} rows.")
+    if len(x) != 1:
+        raise ValueError(f"x must be a table with one row; got {len(x)} rows.")
     return x
 
 # %% ../nbs/reasons.ipynb #3c507a7a
 def exponent_shares(coordinates, part, Z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     "How much each column of the table adds to the exponent of one kernel, between the rows of `Z` and those of `rows`"
-    def by_column(values, sources): return values @ (sources[:, None] == np.arange(coordinates.n_features_in_))
+
+    def by_column(values, sources):
+        return values @ (sources[:, None] == np.arange(coordinates.n_features_in_))
+
     difference, sources = part.view(rows) - part.view(Z), coordinates.sources_[part.view.columns]
-    own = sources >= 0   # the others are whitened: made of all columns
-    if METRICS[part.kernel] == "L1": return by_column(np.abs(difference), sources) / part.width
+    own = sources >= 0  # the others are whitened: made of all columns
+    if METRICS[part.kernel] == "L1":
+        return by_column(np.abs(difference), sources) / part.width
     squares = by_column(difference[:, own] ** 2, sources[own])
     if not own.all():
-        u, M = difference[:, ~own], coordinates.parts_["white"].matrix   # u = M' delta
+        u, M = difference[:, ~own], coordinates.parts_["white"].matrix  # u = M' delta
         white = by_column((u @ np.linalg.pinv(M)) * (u @ M.T), coordinates.layout_.whitened)
         total, found = (u**2).sum(axis=1, keepdims=True), white.sum(axis=1, keepdims=True)
-        squares += white * (total / np.where(found > 0, found, 1.0))   # what rounding added is taken off
-    if METRICS[part.kernel] == "squared L2": return squares / part.width
+        squares += white * (
+            total / np.where(found > 0, found, 1.0)
+        )  # what rounding added is taken off
+    if METRICS[part.kernel] == "squared L2":
+        return squares / part.width
     length = np.linalg.norm(difference, axis=1, keepdims=True)
     return squares / np.where(length > 0, length, 1.0) / part.width
 
@@ -70,81 +82,111 @@ def exponent_shares(coordinates, part, Z: np.ndarray, rows: np.ndarray) -> np.nd
 def leaf_shares(fitted: FittedModel, Z: np.ndarray, rows: np.ndarray) -> np.ndarray:
     "What each column takes from the similarity of the rows of `Z` and training rows, through leaves of trees"
     geometry, coordinates = fitted.geometry, fitted.coordinates
-    if not getattr(geometry, "leaf_weight", 0.0): return np.zeros((len(Z), coordinates.n_features_in_))
+    if not getattr(geometry, "leaf_weight", 0.0):
+        return np.zeros((len(Z), coordinates.n_features_in_))
     trees = geometry.trees
-    shares = trees.column_shares(trees(Z.astype(geometry.Z.dtype)), geometry.leaf[rows],
-                                 coordinates.sources_[trees.columns], coordinates.n_features_in_)
+    shares = trees.column_shares(
+        trees(Z.astype(geometry.Z.dtype)),
+        geometry.leaf[rows],
+        coordinates.sources_[trees.columns],
+        coordinates.n_features_in_,
+    )
     return geometry.leaf_weight * shares
 
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2   # on the interval from 0 to 1
+_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2  # on the interval from 0 to 1
 
 # %% ../nbs/reasons.ipynb #e4979481
 def distance_shares(
-    model,                  # a fitted kernel self-encoder
-    X,                      # a table
+    model,  # a fitted kernel self-encoder
+    X,  # a table
     neighbors: np.ndarray,  # (rows of X, k) positions in the training table
-) -> np.ndarray:            # (rows of X, k, columns)
+) -> np.ndarray:  # (rows of X, k, columns)
     "How much each column adds to the distance between each row of `X` and its neighbours"
     fitted, neighbors = fitted_model(model), np.asarray(neighbors)
     geometry, place = fitted.geometry, np.full(len(fitted.weights), -1)
-    place[fitted.rows] = np.arange(len(fitted.rows))   # a row of weight zero has none
+    place[fitted.rows] = np.arange(len(fitted.rows))  # a row of weight zero has none
     strange = neighbors[(neighbors < 0) | (neighbors >= len(place))]
-    if not len(strange): strange = neighbors[place[neighbors] < 0]
+    if not len(strange):
+        strange = neighbors[place[neighbors] < 0]
     if len(strange):
-        raise ValueError(f"rows must be positions of training rows, from 0 to {len(place) - 1}; got "
-                         f"{strange.ravel().tolist()[:5]}.")
+        raise ValueError(
+            f"rows must be positions of training rows, from 0 to {len(place) - 1}; got "
+            f"{strange.ravel().tolist()[:5]}."
+        )
     Z = np.repeat(fitted.coordinates.transform(X), neighbors.shape[1], axis=0)
     rows = geometry.Z[place[neighbors].ravel()]
     # (parts, pairs, columns)
     E = np.stack([exponent_shares(fitted.coordinates, part, Z, rows) for part in geometry.parts])
-    mix, total, parted = geometry.mix[:, None], E.sum(2), leaf_shares(fitted, Z, place[neighbors].ravel())
-    def half_square(t): return (mix * -np.expm1(-t * total)).sum(0) + t * parted.sum(1)   # d(t)^2 / 2
+    mix, total, parted = (
+        geometry.mix[:, None],
+        E.sum(2),
+        leaf_shares(fitted, Z, place[neighbors].ravel()),
+    )
+
+    def half_square(t):
+        return (mix * -np.expm1(-t * total)).sum(0) + t * parted.sum(1)  # d(t)^2 / 2
+
     shares = 0
-    for s, weight in zip(_NODES, _WEIGHTS):   # t = s^2, dt = 2 s ds
+    for s, weight in zip(_NODES, _WEIGHTS):  # t = s^2, dt = 2 s ds
         slope = weight * 2 * s / np.sqrt(2 * np.maximum(half_square(s * s), 1e-300))
-        shares = shares + slope[:, None] * (((mix * np.exp(-s * s * total))[:, :, None] * E).sum(0) + parted)
+        shares = shares + slope[:, None] * (
+            ((mix * np.exp(-s * s * total))[:, :, None] * E).sum(0) + parted
+        )
     found, d = shares.sum(1, keepdims=True), np.sqrt(2 * half_square(1.0))[:, None]
     return (shares * (d / np.where(found > 0, found, 1.0))).reshape(*neighbors.shape, -1)
 
 
 def column_shares(
-    model,   # a fitted kernel self-encoder
-    x,       # a table with one row
-    rows,    # positions in the training table
-) -> pd.DataFrame:   # a line for each of `rows`, by name; a column for each column of the table
+    model,  # a fitted kernel self-encoder
+    x,  # a table with one row
+    rows,  # positions in the training table
+) -> pd.DataFrame:  # a line for each of `rows`, by name; a column for each column of the table
     "How much each column adds to the distance between `x` and some training rows; lines sum to the distance"
     rows = np.atleast_1d(rows)
     shares, fitted = distance_shares(model, one_row(x), rows[None])[0], fitted_model(model)
     return pd.DataFrame(shares, index=fitted.row_names[rows], columns=fitted.coordinates.names())
 
 # %% ../nbs/reasons.ipynb #15b5d35f
-SHADES = {True: "230, 159, 0", False: "86, 180, 233"}   # adds to the distance, takes from it (Okabe and Ito)
+SHADES = {
+    True: "230, 159, 0",
+    False: "86, 180, 233",
+}  # adds to the distance, takes from it (Okabe and Ito)
 
 
 def as_text(value) -> str:
     "A cell for people, safe in HTML"
-    if pd.isna(value): return "-"
-    return escape(f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else
-                  f"{value:.0f}" if isinstance(value, float) and abs(value) < 1e15 else str(value))
+    if pd.isna(value):
+        return "-"
+    return escape(
+        f"{value:.4g}"
+        if isinstance(value, float) and not value.is_integer()
+        else f"{value:.0f}"
+        if isinstance(value, float) and abs(value) < 1e15
+        else str(value)
+    )
 
 
 @dataclass(repr=False)
 class NeighborTable:
     "A query and its neighbours side by side, cells shaded by their share in the distance"
-    query: pd.Series          # the row that was asked about
-    neighbors: pd.DataFrame   # a line for each neighbour
-    shares: pd.DataFrame      # the same shape: what each cell adds to the distance
-    heads: list               # what to write above each neighbour
 
-    def __repr__(self): return f"NeighborTable of {', '.join(self.heads)}"
+    query: pd.Series  # the row that was asked about
+    neighbors: pd.DataFrame  # a line for each neighbour
+    shares: pd.DataFrame  # the same shape: what each cell adds to the distance
+    heads: list  # what to write above each neighbour
+
+    def __repr__(self):
+        return f"NeighborTable of {', '.join(self.heads)}"
 
     def cell(self, row: int, name) -> str:
         "One cell of a neighbour as HTML"
         value, share = self.neighbors[name].iloc[row], self.shares[name].iloc[row]
         shade = abs(share) / max(self.shares.abs().to_numpy().max(), 1e-300)
-        part = round(share / max(self.shares.iloc[row].sum(), 1e-300), 3) + 0.0   # adding 0 makes 0 of -0
+        part = (
+            round(share / max(self.shares.iloc[row].sum(), 1e-300), 3) + 0.0
+        )  # adding 0 makes 0 of -0
         style = f"background: rgba({SHADES[part >= 0]}, {0.5 * shade:.2f})"
         note = f" <small>{part:.0%}</small>" if abs(part) >= 0.095 else ""
         return f'<td style="{style}" title="{part:.1%} of the distance">{as_text(value)}{note}</td>'
@@ -153,33 +195,43 @@ class NeighborTable:
         "The whole table, as notebooks show it"
         head = "".join(f"<th>{escape(text)}</th>" for text in ["", "query", *self.heads])
         rows = range(len(self.neighbors))
-        lines = (f"<tr><th>{escape(str(name))}</th><td>{as_text(self.query[name])}</td>"
-                 f"{''.join(self.cell(row, name) for row in rows)}</tr>" for name in self.shares)
+        lines = (
+            f"<tr><th>{escape(str(name))}</th><td>{as_text(self.query[name])}</td>"
+            f"{''.join(self.cell(row, name) for row in rows)}</tr>"
+            for name in self.shares
+        )
         total = "".join(f"<td>{total:.2f}</td>" for total in self.shares.sum(axis=1))
-        return (f'<table class="neighbors"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody>'
-                f"<tfoot><tr><th>distance</th><td></td>{total}</tr></tfoot></table>")
+        return (
+            f'<table class="neighbors"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody>'
+            f"<tfoot><tr><th>distance</th><td></td>{total}</tr></tfoot></table>"
+        )
 
 
 def frame_of(model, table) -> pd.DataFrame:
     "A table with the names of the columns of the fit"
-    if isinstance(table, pd.DataFrame): return table
+    if isinstance(table, pd.DataFrame):
+        return table
     return pd.DataFrame(np.asarray(table), columns=fitted_model(model).coordinates.names())
 
 
 def neighbor_table(
-    model,         # a fitted kernel self-encoder
-    table,         # the table it was fitted on
-    x,             # a table with one row
+    model,  # a fitted kernel self-encoder
+    table,  # the table it was fitted on
+    x,  # a table with one row
     k: int = 5,
-    target=None,   # what to show of each neighbour: one entry for each row of `table`
+    target=None,  # what to show of each neighbour: one entry for each row of `table`
 ) -> NeighborTable:
     "The `k` nearest rows of the table beside `x`, shaded by what makes them differ"
     nearest = model.kneighbors(one_row(x), k, return_distance=False)[0]
     labels = [""] * k if target is None else [f": {value}" for value in np.asarray(target)[nearest]]
     names = fitted_model(model).row_names[nearest]
     heads = [name if isinstance(name, str) else f"row {name}" for name in names]
-    return NeighborTable(frame_of(model, x).iloc[0], frame_of(model, table).iloc[nearest],
-                         column_shares(model, x, nearest), [head + label for head, label in zip(heads, labels)])
+    return NeighborTable(
+        frame_of(model, x).iloc[0],
+        frame_of(model, table).iloc[nearest],
+        column_shares(model, x, nearest),
+        [head + label for head, label in zip(heads, labels)],
+    )
 
 # %% ../nbs/reasons.ipynb #e90e6cd5
 def _lines(labels, rows, weights, contributions, names) -> pd.DataFrame:
@@ -188,14 +240,14 @@ def _lines(labels, rows, weights, contributions, names) -> pd.DataFrame:
 
 
 def influences(
-    model,                  # a fitted kernel self-encoder
-    x,                      # a table with one row
-    k: int | None = None,   # how many rows to name; None: all
+    model,  # a fitted kernel self-encoder
+    x,  # a table with one row
+    k: int | None = None,  # how many rows to name; None: all
 ) -> pd.DataFrame:
     "The base, the rows' contributions, the largest weight first, and the calibration; columns sum to the prediction"
     fitted, weight = fitted_model(model), model.identify(one_row(x))[0]
     order, target = np.argsort(-np.abs(weight), kind="stable"), fitted.target
-    named, others = order[:k], order[len(order) if k is None else k:]
+    named, others = order[:k], order[len(order) if k is None else k :]
     names = [] if target is None else target.names
     contributions, parts = np.zeros((len(weight), len(names))), []
     if target is not None:
@@ -216,18 +268,26 @@ def influences(
 def relevant_columns(model) -> pd.Series:
     "The learned weight of each column, the heaviest first; ones if every column counts the same"
     fitted = fitted_model(model)
-    weights = np.ones(model.n_features_in_) if fitted.column_weights is None else fitted.column_weights
-    return pd.Series(weights, fitted.coordinates.names(), name="weight").sort_values(ascending=False, kind="stable")
+    weights = (
+        np.ones(model.n_features_in_) if fitted.column_weights is None else fitted.column_weights
+    )
+    return pd.Series(weights, fitted.coordinates.names(), name="weight").sort_values(
+        ascending=False, kind="stable"
+    )
 
 # %% ../nbs/reasons.ipynb #5f3e736d
 def labelled(model) -> FittedTarget:
     "The target of the model, if it was fitted to one, or one clear sentence"
     target = fitted_model(model).target
     if target is None:
-        raise ValueError(f"{type(model).__name__} was fitted without a target, so it has no labels: fit a "
-                         "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor.")
+        raise ValueError(
+            f"{type(model).__name__} was fitted without a target, so it has no labels: fit a "
+            "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor."
+        )
     if target.several:
-        raise ValueError(f"this answers for one target; the model has {len(target.labels) or target.Y.shape[1]}.")
+        raise ValueError(
+            f"this answers for one target; the model has {len(target.labels) or target.Y.shape[1]}."
+        )
     return target
 
 # %% ../nbs/reasons.ipynb #51f833fc
@@ -236,21 +296,29 @@ def doubtful_labels(model) -> pd.DataFrame:
     target, predicted = labelled(model), model.predict(None)
     observed = target.observed
     if target.labels:
-        probability = model.predict_proba(None)[np.arange(len(observed)), target.target.codes[0].cpu().numpy()]
+        probability = model.predict_proba(None)[
+            np.arange(len(observed)), target.target.codes[0].cpu().numpy()
+        ]
     else:
         error = np.abs(observed - predicted)
         probability = 2 * norm.sf(error / max(np.median(error) / norm.ppf(0.75), 1e-300))
-    found = pd.DataFrame({"label": observed, "predicted": predicted, "probability": probability},
-                         index=fitted_model(model).row_names)
+    found = pd.DataFrame(
+        {"label": observed, "predicted": predicted, "probability": probability},
+        index=fitted_model(model).row_names,
+    )
     return found.sort_values("probability", kind="stable")
 
 # %% ../nbs/reasons.ipynb #e45c68e5
 def left_out_votes(geometry: KernelGeometry, T: np.ndarray, groups=None):
     "A function of a block of coordinates: for each query and training row, the vote on `T` without that row's group"
     targets = torch.as_tensor(T, device=geometry.device)
-    codes = torch.as_tensor(np.arange(len(T)) if groups is None else np.unique(groups, return_inverse=True)[1])
-    solved = [(part, factor, targets - factor.leave_one_out(targets, part.penalties, group_rows(groups)))
-              for part, factor in zip(geometry.parts, geometry.factors())]
+    codes = torch.as_tensor(
+        np.arange(len(T)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    )
+    solved = [
+        (part, factor, targets - factor.leave_one_out(targets, part.penalties, group_rows(groups)))
+        for part, factor in zip(geometry.parts, geometry.factors())
+    ]
     comparison = geometry.comparison
 
     def answer(block):
@@ -264,80 +332,110 @@ def left_out_votes(geometry: KernelGeometry, T: np.ndarray, groups=None):
         if groups is not None:
             whole = left_out.new_zeros(len(block), int(codes.max()) + 1, targets.shape[1])
             left_out = whole.index_add_(1, codes, left_out)[:, codes]
-        return (outputs @ targets)[:, None] - left_out   # (queries, n, targets)
+        return (outputs @ targets)[:, None] - left_out  # (queries, n, targets)
+
     return answer
 
 
 def calibration_place(model, coverage: float) -> int:
     "How many of the n leave-one-out predictions may miss on one side, plus one; or one clear sentence"
-    if not 0 < coverage < 1: raise ValueError(f"coverage must be between 0 and 1; got {coverage}.")
+    if not 0 < coverage < 1:
+        raise ValueError(f"coverage must be between 0 and 1; got {coverage}.")
     weights = fitted_model(model).weights
     if (weights != weights[0]).any():
-        raise ValueError("leave-one-out counts rows, so rows with weights have no intervals: fit without "
-                         "sample_weight and class_weight.")
+        raise ValueError(
+            "leave-one-out counts rows, so rows with weights have no intervals: fit without "
+            "sample_weight and class_weight."
+        )
     place = int((1 - coverage) * (len(weights) + 1) + 1e-9)
     if place < 1:
-        raise ValueError(f"a coverage of {coverage} takes at least {int(np.ceil(coverage / (1 - coverage) - 1e-9))} "
-                         f"rows; the model has {len(weights)}.")
+        raise ValueError(
+            f"a coverage of {coverage} takes at least {int(np.ceil(coverage / (1 - coverage) - 1e-9))} "
+            f"rows; the model has {len(weights)}."
+        )
     return place
 
 # %% ../nbs/reasons.ipynb #f6286824
 def predict_interval(
-    model,                   # a fitted KernelSelfEncoderRegressor with one target
-    X,                       # table with the columns of the training table
+    model,  # a fitted KernelSelfEncoderRegressor with one target
+    X,  # table with the columns of the training table
     coverage: float = 0.9,
-) -> np.ndarray:             # (queries, 2): lower and upper end
+) -> np.ndarray:  # (queries, 2): lower and upper end
     "An interval for each query that should hold its number in a share `coverage` of the cases: jackknife+"
     target = labelled(model)
-    if target.labels: raise ValueError("classes have no intervals: call `predict_sets`.")
-    geometry, place, Z = exact_geometry(model), calibration_place(model, coverage), model.coordinates_.transform(X)
+    if target.labels:
+        raise ValueError("classes have no intervals: call `predict_sets`.")
+    geometry, place, Z = (
+        exact_geometry(model),
+        calibration_place(model, coverage),
+        model.coordinates_.transform(X),
+    )
     R = torch.as_tensor(np.abs(target.observed - model.predict(None)), device=geometry.device)
     votes = left_out_votes(geometry, target.Y, target.groups)
 
     def ends(block):
         left_out = votes(block)[:, :, 0]
-        low, high = (left_out - R).sort(1).values[:, place - 1], (left_out + R).sort(1).values[:, -place]
+        low, high = (
+            (left_out - R).sort(1).values[:, place - 1],
+            (left_out + R).sort(1).values[:, -place],
+        )
         return torch.stack([low, high], 1)
-    with one_thread(): return map_rows(ends, torch.as_tensor(Z)).cpu().numpy()
+
+    with one_thread():
+        return map_rows(ends, torch.as_tensor(Z)).cpu().numpy()
 
 # %% ../nbs/reasons.ipynb #157ae5ff
 def without(model, rows):
     "A model that answers as if training rows, by position, had not been there, without a fit; `model` stays as it is"
-    exact_geometry(model)   # or says why not
+    exact_geometry(model)  # or says why not
     return copy(model).forget(rows)
 
 # %% ../nbs/reasons.ipynb #da9a67f1
 def predict_sets(
-    model,                   # a fitted KernelSelfEncoderClassifier with one target
-    X,                       # table with the columns of the training table
+    model,  # a fitted KernelSelfEncoderClassifier with one target
+    X,  # table with the columns of the training table
     coverage: float = 0.9,
-) -> pd.DataFrame:           # a line for each query, a column for each class: whether it is in the set
+) -> pd.DataFrame:  # a line for each query, a column for each class: whether it is in the set
     "A set of classes for each query that should hold the true one in a share `coverage` of the cases: jackknife+"
     target = labelled(model)
-    if not target.labels: raise ValueError("numbers have no sets of classes: call `predict_interval`.")
-    geometry, place, Z = exact_geometry(model), calibration_place(model, coverage), model.coordinates_.transform(X)
+    if not target.labels:
+        raise ValueError("numbers have no sets of classes: call `predict_interval`.")
+    geometry, place, Z = (
+        exact_geometry(model),
+        calibration_place(model, coverage),
+        model.coordinates_.transform(X),
+    )
     codes = target.target.codes[0].cpu().numpy()
-    own = torch.as_tensor(model.predict_proba(None)[np.arange(len(codes)), codes], device=geometry.device)
+    own = torch.as_tensor(
+        model.predict_proba(None)[np.arange(len(codes)), codes], device=geometry.device
+    )
     votes = left_out_votes(geometry, target.Y, target.groups)
 
     def members(block):
         # (queries, n, classes)
-        p = torch.as_tensor(target.probabilities(votes(block).cpu().numpy())[0], device=geometry.device)
-        less_strange = (p < own[:, None]).sum(1)   # training rows, with their own labels
+        p = torch.as_tensor(
+            target.probabilities(votes(block).cpu().numpy())[0], device=geometry.device
+        )
+        less_strange = (p < own[:, None]).sum(1)  # training rows, with their own labels
         return less_strange < p.shape[1] + 1 - place
-    with one_thread(): found = map_rows(lambda block: members(block).double(), torch.as_tensor(Z)).cpu().numpy() > 0
+
+    with one_thread():
+        found = (
+            map_rows(lambda block: members(block).double(), torch.as_tensor(Z)).cpu().numpy() > 0
+        )
     found[np.arange(len(found)), np.searchsorted(model.classes_, model.predict(X))] = True
     return pd.DataFrame(found, columns=model.classes_)
 
 # %% ../nbs/reasons.ipynb #f7980f36
-MOST_PAIRS = 50   # with landmarks: of each row, as many as the search gives
+MOST_PAIRS = 50  # with landmarks: of each row, as many as the search gives
 
 
 def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "Positions of queries and of training rows whose similarity is at least `threshold`, and the similarities"
     fitted, most = fitted_model(model), MOST_PAIRS
-    if isinstance(fitted.geometry, KernelGeometry): most = len(fitted.rows)
-    else:   # rows that trees cannot tell apart are no copies: by the kernel alone
+    if isinstance(fitted.geometry, KernelGeometry):
+        most = len(fitted.rows)
+    else:  # rows that trees cannot tell apart are no copies: by the kernel alone
         model = copy(model)
         model._model = replace(fitted, geometry=fitted.geometry.by_kernel())
     distance, index = model.kneighbors(X, min(most, len(fitted.rows) - (X is None)))
@@ -346,19 +444,29 @@ def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, n
 
 # %% ../nbs/reasons.ipynb #39885b0f
 def near_duplicates(
-    model,                    # a fitted kernel self-encoder
-    threshold: float = 0.8,   # the least similarity, from 0 to 1
-    X=None,                   # a second table; None: pairs of training rows
+    model,  # a fitted kernel self-encoder
+    threshold: float = 0.8,  # the least similarity, from 0 to 1
+    X=None,  # a second table; None: pairs of training rows
 ) -> pd.DataFrame:
     "Pairs of rows, by name, that are at least so similar, the most similar first, with the labels of training rows"
-    if not 0 < threshold <= 1: raise ValueError(f"threshold must be above 0 and at most 1; got {threshold}.")
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be above 0 and at most 1; got {threshold}.")
     fitted, (row, other, similarity) = fitted_model(model), similar_pairs(model, X, threshold)
     if X is None:
         once = row < other
         row, other, similarity = row[once], other[once], similarity[once]
-    names = fitted.row_names if X is None else X.index.to_numpy() if isinstance(X, pd.DataFrame) else np.arange(len(X))
-    found = pd.DataFrame({"row": names[row], "other": fitted.row_names[other], "similarity": similarity})
+    names = (
+        fitted.row_names
+        if X is None
+        else X.index.to_numpy()
+        if isinstance(X, pd.DataFrame)
+        else np.arange(len(X))
+    )
+    found = pd.DataFrame(
+        {"row": names[row], "other": fitted.row_names[other], "similarity": similarity}
+    )
     if fitted.target is not None and not fitted.target.several:
-        if X is None: found["label"] = fitted.y[row]
+        if X is None:
+            found["label"] = fitted.y[row]
         found["label of other"] = fitted.y[other]
     return found.sort_values("similarity", ascending=False, kind="stable", ignore_index=True)

@@ -40,7 +40,8 @@ def on_threads(function: Callable, parts: list) -> list:
     threads = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        if len(parts) == 1 or threads == 1: return [function(part) for part in parts]
+        if len(parts) == 1 or threads == 1:
+            return [function(part) for part in parts]
         with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             return list(pool.map(function, parts))
     finally:
@@ -61,18 +62,28 @@ def threads_for(n_jobs: int | None):
 def choose_device(device: str) -> torch.device:
     "The device that `device` names; `'auto'` is a GPU if there is one"
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        device = (
+            "cuda"
+            if torch.cuda.is_available()
+            else "mps"
+            if torch.backends.mps.is_available()
+            else "cpu"
+        )
     try:
         return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError):   # torch's own messages run over many lines
-        raise ValueError(f"device={device!r} is not available here: pass 'auto', 'cpu', or a device that torch "
-                         "finds.") from None
+    except (RuntimeError, AssertionError):  # torch's own messages run over many lines
+        raise ValueError(
+            f"device={device!r} is not available here: pass 'auto', 'cpu', or a device that torch "
+            "finds."
+        ) from None
 
 # %% ../nbs/runtime.ipynb #7e68a04d
 def available_memory() -> float:
     "Bytes that can still be allocated, infinity if the system does not report it"
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+        return 1024.0 * next(
+            int(line.split()[1]) for line in lines if line.startswith("MemAvailable")
+        )
     except (OSError, StopIteration):
         return float("inf")

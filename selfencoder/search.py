@@ -19,32 +19,42 @@ from .arithmetic import LOG2E
 from .runtime import check_option, on_threads
 
 # %% ../nbs/search.ipynb #d25ce983
-WIDE = 512   # columns from which on, for small k, torch's topk is faster than numpy's partition
+WIDE = 512  # columns from which on, for small k, torch's topk is faster than numpy's partition
 
 
 def top_columns(values: np.ndarray, k: int) -> np.ndarray:
     "The columns of the `k` largest values of each row, the lower column among equals; in increasing order"
     rows, width = values.shape
-    least = np.partition(values, width - k, axis=1)[:, width - k, None]   # numpy: a third of the time of torch's topk
+    least = np.partition(values, width - k, axis=1)[
+        :, width - k, None
+    ]  # numpy: a third of the time of torch's topk
     chosen = np.flatnonzero(values >= least)
-    if len(chosen) > k * rows:   # equals compete for the last places
+    if len(chosen) > k * rows:  # equals compete for the last places
         larger, equal = values > least, values == least
-        chosen = np.flatnonzero(larger | equal & (equal.cumsum(1) <= k - larger.sum(1, keepdims=True)))
+        chosen = np.flatnonzero(
+            larger | equal & (equal.cumsum(1) <= k - larger.sum(1, keepdims=True))
+        )
     return chosen.reshape(rows, k) - width * np.arange(rows)[:, None]
 
 
 def best_columns(scores: np.ndarray, k: int) -> np.ndarray:
     "The columns of the `k` largest scores of each row, (queries, k): the best first, the lower column among equals"
-    if scores.shape[1] < max(WIDE, 64 * k): return _best_columns(scores, k)
+    if scores.shape[1] < max(WIDE, 64 * k):
+        return _best_columns(scores, k)
     values, columns = (found.numpy() for found in torch.from_numpy(scores).topk(k + 1))
-    unclear = ~(values[:, :-1] > values[:, 1:]).all(1)   # equal or NaN: only the rule decides
-    if unclear.any(): columns[unclear, :k] = _best_columns(scores[unclear], k)
+    unclear = ~(values[:, :-1] > values[:, 1:]).all(1)  # equal or NaN: only the rule decides
+    if unclear.any():
+        columns[unclear, :k] = _best_columns(scores[unclear], k)
     return columns[:, :k]
 
 
 def _best_columns(scores, k):
-    scores = np.where(np.isnan(scores), -np.inf, scores)   # after a failed training: never a neighbour
-    columns = top_columns(scores, k)   # in increasing order, so that a stable sort leaves equals as they should be
+    scores = np.where(
+        np.isnan(scores), -np.inf, scores
+    )  # after a failed training: never a neighbour
+    columns = top_columns(
+        scores, k
+    )  # in increasing order, so that a stable sort leaves equals as they should be
     order = np.argsort(-np.take_along_axis(scores, columns, 1), axis=1, kind="stable")
     return np.take_along_axis(columns, order, 1)
 
@@ -54,8 +64,10 @@ def check_n_neighbors(k, most: int) -> int:
     if not isinstance(k, Integral):
         raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
     if not 1 <= k <= most:
-        raise ValueError(f"Expected n_neighbors between 1 and {most}, the number of samples that can be neighbours; "
-                         f"got {k}.")
+        raise ValueError(
+            f"Expected n_neighbors between 1 and {most}, the number of samples that can be neighbours; "
+            f"got {k}."
+        )
     return int(k)
 
 # %% ../nbs/search.ipynb #c4d0543c
@@ -63,7 +75,9 @@ def without_self(distance, index, own, k) -> tuple[np.ndarray | None, np.ndarray
     "The first `k` neighbours that are not the row itself, which is `own`: their distances, if given, and their indices"
     others = index != own[:, None]
     others &= others.cumsum(axis=1) <= k
-    return None if distance is None else distance[others].reshape(-1, k), index[others].reshape(-1, k)
+    return None if distance is None else distance[others].reshape(-1, k), index[others].reshape(
+        -1, k
+    )
 
 # %% ../nbs/search.ipynb #811b9cdb
 def neighbor_graph(distance, index, n_columns, mode="connectivity") -> sparse.csr_matrix:
@@ -83,16 +97,21 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     lengths = np.zeros(len(cells))
     np.maximum.at(lengths, place[: 2 * n * k], np.tile(distance.ravel(), 2))
     order, starts = np.lexsort((lengths, cells // n)), np.searchsorted(cells // n, np.arange(n + 1))
-    return sparse.csr_matrix((lengths[order], cells[order] % n, starts), shape=(n, n))   # nearest first in each row
+    return sparse.csr_matrix(
+        (lengths[order], cells[order] % n, starts), shape=(n, n)
+    )  # nearest first in each row
 
 # %% ../nbs/search.ipynb #cfd92b1e
 def within_radius(distance, index, radius, sort_results=False) -> tuple[np.ndarray, np.ndarray]:
     "Distances and indices of the neighbours not farther than `radius`: two arrays of arrays, in the order of the table"
     found = [np.flatnonzero(near) for near in distance <= np.reshape(radius, (-1, 1))]
-    if not sort_results: found = [near[np.argsort(i[near], kind="stable")] for near, i in zip(found, index)]
+    if not sort_results:
+        found = [near[np.argsort(i[near], kind="stable")] for near, i in zip(found, index)]
     # with None at the end it is an array of arrays also if all of them have one length
-    return tuple(np.array([*(row[near] for row, near in zip(values, found)), None], dtype=object)[:-1]
-                 for values in (distance, index))
+    return tuple(
+        np.array([*(row[near] for row, near in zip(values, found)), None], dtype=object)[:-1]
+        for values in (distance, index)
+    )
 
 
 def radius_graph(distances, indices, n_columns, mode="connectivity") -> sparse.csr_matrix:
@@ -104,10 +123,10 @@ def radius_graph(distances, indices, n_columns, mode="connectivity") -> sparse.c
     return sparse.csr_matrix((data, columns, starts), shape=(len(indices), n_columns))
 
 # %% ../nbs/search.ipynb #c00d4e3e
-QUERIES = 64           # the same for a search, where every product is computed on one thread
-COLUMNS = 16_384       # outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
-CHUNK = 32             # outputs that share one maximum
-QUERIES_PICKED = 128   # queries whose best outputs are picked in one go
+QUERIES = 64  # the same for a search, where every product is computed on one thread
+COLUMNS = 16_384  # outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
+CHUNK = 32  # outputs that share one maximum
+QUERIES_PICKED = 128  # queries whose best outputs are picked in one go
 
 # %% ../nbs/search.ipynb #b19aabc9
 def chunk_maxima(logits: torch.Tensor) -> torch.Tensor:
@@ -115,12 +134,20 @@ def chunk_maxima(logits: torch.Tensor) -> torch.Tensor:
     return logits.view(len(logits), -1, CHUNK).amax(2)
 
 
-def best_of_chunks(logits: torch.Tensor, maxima: torch.Tensor, k: int) -> tuple[np.ndarray, np.ndarray]:
+def best_of_chunks(
+    logits: torch.Tensor, maxima: torch.Tensor, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     "The `k` largest logits of each row and their columns, in increasing order of the columns"
     rows, width = logits.shape
     best = top_columns(maxima.cpu().numpy(), min(k, maxima.shape[1]))
     places = torch.from_numpy((best + width // CHUNK * np.arange(rows)[:, None]).ravel())
-    candidates = logits.view(-1, CHUNK).index_select(0, places.to(logits.device)).view(rows, -1).cpu().numpy()
+    candidates = (
+        logits.view(-1, CHUNK)
+        .index_select(0, places.to(logits.device))
+        .view(rows, -1)
+        .cpu()
+        .numpy()
+    )
     chosen = top_columns(candidates, k)
     columns = np.take_along_axis(best, chosen // CHUNK, 1) * CHUNK + chosen % CHUNK
     return np.take_along_axis(candidates, chosen, 1), columns
@@ -128,15 +155,16 @@ def best_of_chunks(logits: torch.Tensor, maxima: torch.Tensor, k: int) -> tuple[
 # %% ../nbs/search.ipynb #b86441a4
 class TopK(NamedTuple):
     "The k best outputs of each query"
-    logits: torch.Tensor             # (queries, k), decreasing
-    indices: torch.Tensor            # (queries, k)
+
+    logits: torch.Tensor  # (queries, k), decreasing
+    indices: torch.Tensor  # (queries, k)
     normalizer: torch.Tensor | None  # (queries,): log of the sum of exp(logits) over *all* outputs
 
 # %% ../nbs/search.ipynb #ca0d1197
 def top_k(
-    latent: torch.Tensor,           # (queries, d_L): the last hidden layer h, or the coordinates if there is none
-    output: torch.Tensor,           # (d_L + 1, n): W transposed, the bias b as its last row
-    k: int,                         # how many neighbours, 1 to n
+    latent: torch.Tensor,  # (queries, d_L): the last hidden layer h, or the coordinates if there is none
+    output: torch.Tensor,  # (d_L + 1, n): W transposed, the bias b as its last row
+    k: int,  # how many neighbours, 1 to n
     with_normalizer: bool = False,  # also compute what SoftMax probabilities need
 ) -> TopK:
     "The `k` largest logits of each query, ties to the lower index, in O(1) memory beyond the result"
@@ -144,7 +172,9 @@ def top_k(
     parts = latent.split(max(share, QUERIES_PICKED))
     found = on_threads(lambda queries: _search_all(queries, output, k, with_normalizer), parts)
     logits, indices, normalizers = zip(*found)
-    return TopK(torch.cat(logits), torch.cat(indices), torch.cat(normalizers) if with_normalizer else None)
+    return TopK(
+        torch.cat(logits), torch.cat(indices), torch.cat(normalizers) if with_normalizer else None
+    )
 
 
 @torch.no_grad()
@@ -153,22 +183,34 @@ def _search_all(latent, output, k, with_normalizer):
     width = min(COLUMNS, -(-output.shape[1] // CHUNK) * CHUNK)
     buffer = latent.new_empty(QUERIES_PICKED, width)
     scratch = latent.new_empty(QUERIES, width) if with_normalizer else None
-    found = [_search(queries, output, k, buffer, scratch) for queries in latent.split(QUERIES_PICKED)]
+    found = [
+        _search(queries, output, k, buffer, scratch) for queries in latent.split(QUERIES_PICKED)
+    ]
     logits, indices, normalizers = zip(*found)
-    return torch.cat(logits), torch.cat(indices), torch.cat(normalizers) if with_normalizer else None
+    return (
+        torch.cat(logits),
+        torch.cat(indices),
+        torch.cat(normalizers) if with_normalizer else None,
+    )
 
 # %% ../nbs/search.ipynb #4e3eb90e
 def _search(queries, output, k, buffer, scratch):
     "The `TopK` of at most `QUERIES_PICKED` queries; with a normalizer if there is `scratch` for it"
-    h = F.pad(F.pad(queries, (0, 1), value=1.0), (0, 0, 0, -len(queries) % QUERIES))   # the ones carry the bias
+    h = F.pad(
+        F.pad(queries, (0, 1), value=1.0), (0, 0, 0, -len(queries) % QUERIES)
+    )  # the ones carry the bias
     parts, normalizers = [], []
     for first in range(0, output.shape[1], COLUMNS):
         block = output[:, first : first + COLUMNS]
         maxima, normalizer = _pass_over(h, block, buffer, scratch)
-        logits, columns = best_of_chunks(buffer[: len(queries)], maxima[: len(queries)], min(k, block.shape[1]))
+        logits, columns = best_of_chunks(
+            buffer[: len(queries)], maxima[: len(queries)], min(k, block.shape[1])
+        )
         parts.append((logits, columns + first))
         normalizers.append(normalizer)
-    logits, indices = (torch.from_numpy(np.concatenate(part, 1)).to(queries.device) for part in zip(*parts))
+    logits, indices = (
+        torch.from_numpy(np.concatenate(part, 1)).to(queries.device) for part in zip(*parts)
+    )
     # columns and blocks are both in order, so a stable sort leaves ties in the order of their indices
     logits, order = logits.sort(dim=1, descending=True, stable=True)
     normalizer = None if scratch is None else torch.stack(normalizers).logsumexp(0)[: len(queries)]
@@ -192,5 +234,5 @@ def _log_sum_exp(logits, largest, scratch):
     "Log of the sum of exponentials of each row, given its largest value"
     # first the difference: that of the largest is then exactly zero, however large it is
     shifted = torch.sub(logits, largest, out=scratch[:, : logits.shape[1]])
-    powers = shifted.mul_(LOG2E).exp2_()   # half the time of exp_
+    powers = shifted.mul_(LOG2E).exp2_()  # half the time of exp_
     return powers.sum(1).log_().add_(largest[:, 0])

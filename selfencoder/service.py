@@ -19,15 +19,17 @@ import pandas as pd
 from .reasons import distance_shares, fitted_model, influences
 
 # %% ../nbs/service.ipynb #8acdecab
-MOST_BYTES = 4_000_000   # of a request
+MOST_BYTES = 4_000_000  # of a request
 MOST_ROWS = {"predict": 1000, "neighbors": 1000, "reasons": 50}
 MOST_NEIGHBORS = {"predict": 1, "neighbors": 100, "reasons": 20}
-MOST_NUMBERS = 100_000   # in an answer: a model of very many columns or classes takes fewer rows at a time
+MOST_NUMBERS = (
+    100_000  # in an answer: a model of very many columns or classes takes fewer rows at a time
+)
 
 # %% ../nbs/service.ipynb #1c7591e4
-MOST_OTHER_KEYS = 100    # of a row, besides the columns of the model
-MOST_WAITING = 64        # requests that wait for a worker thread
-SECONDS_TO_SEND = 30     # for a client that sends slowly
+MOST_OTHER_KEYS = 100  # of a row, besides the columns of the model
+MOST_WAITING = 64  # requests that wait for a worker thread
+SECONDS_TO_SEND = 30  # for a client that sends slowly
 
 
 class Refusal(Exception):
@@ -35,19 +37,27 @@ class Refusal(Exception):
 
     def __init__(self, status: int, sentence: str):
         super().__init__(sentence)
-        self.status, self.detail = status, sentence if len(sentence) <= 300 else sentence[:297] + "..."
+        self.status, self.detail = (
+            status,
+            sentence if len(sentence) <= 300 else sentence[:297] + "...",
+        )
 
 # %% ../nbs/service.ipynb #88b22a2b
 def read_json(body: bytes, *fields: str) -> dict:
     "The JSON object in a body, if it has no other fields than these"
-    def refuse(name): raise ValueError(name)   # NaN and Infinity are not JSON
+
+    def refuse(name):
+        raise ValueError(name)  # NaN and Infinity are not JSON
+
     try:
         data = json.loads(body, parse_constant=refuse)
     except (ValueError, RecursionError):
         raise Refusal(422, "the body is not valid JSON.") from None
     if not isinstance(data, dict) or set(data) - set(fields) or "rows" not in data:
         plural = "s" * (len(fields) > 1)
-        raise Refusal(422, f"the body must be an object with the field{plural} {' and '.join(fields)}.")
+        raise Refusal(
+            422, f"the body must be an object with the field{plural} {' and '.join(fields)}."
+        )
     return data
 
 
@@ -56,38 +66,51 @@ def check_rows(rows, columns: list, most: int):
     if not isinstance(rows, list) or not 1 <= len(rows) <= most:
         raise Refusal(422, f"rows must be a list of 1 to {most:,} objects.")
     for number, row in enumerate(rows):
-        if not isinstance(row, dict): raise Refusal(422, f"row {number} is not an object of column names and values.")
+        if not isinstance(row, dict):
+            raise Refusal(422, f"row {number} is not an object of column names and values.")
         if len(row) > len(columns) + MOST_OTHER_KEYS:
             raise Refusal(422, f"row {number} has more than {len(columns) + MOST_OTHER_KEYS} keys.")
         absent = [name for name in columns if name not in row]
-        if absent: raise Refusal(422, f"row {number} lacks {', '.join(absent[:5])}: pass null for a missing value.")
+        if absent:
+            raise Refusal(
+                422, f"row {number} lacks {', '.join(absent[:5])}: pass null for a missing value."
+            )
         for name in columns:
             if not isinstance(row[name], (str, int, float, bool, type(None))):
-                raise Refusal(422, f"row {number} has a list or an object for {name}: pass a number, text, true, false "
-                                   "or null.")
+                raise Refusal(
+                    422,
+                    f"row {number} has a list or an object for {name}: pass a number, text, true, false "
+                    "or null.",
+                )
 
 
 def check_k(k, most: int) -> int:
     "`k`, if it is a number of neighbours that there are"
     if not isinstance(k, (int, float)) or isinstance(k, bool) or not 1 <= k <= most or k % 1:
         raise Refusal(422, f"k must be an integer from 1 to {most}.")
-    return int(k)   # 5.0 is an integer in JSON
+    return int(k)  # 5.0 is an integer in JSON
 
 # %% ../nbs/service.ipynb #aeae8d98
-def column_names(model) -> list: return list(map(str, model.coordinates_.names()))
+def column_names(model) -> list:
+    return list(map(str, model.coordinates_.names()))
 
 
 def rows_to_table(rows: list, model) -> pd.DataFrame:
     "Rows that `check_rows` accepts as a table for `model`"
-    table = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in column_names(model)})
+    table = pd.DataFrame(
+        {name: pd.Series([row[name] for row in rows], dtype=object) for name in column_names(model)}
+    )
     return table if hasattr(model, "feature_names_in_") else table.to_numpy(dtype=object)
 
 # %% ../nbs/service.ipynb #5f98245a
 def plain(value):
     "A label or a name as JSON holds it"
-    if isinstance(value, np.datetime64): return str(value)
-    if isinstance(value, (np.timedelta64, pd.Timedelta)): return pd.Timedelta(value).isoformat()
-    if isinstance(value, np.generic): value = value.item()
+    if isinstance(value, np.datetime64):
+        return str(value)
+    if isinstance(value, (np.timedelta64, pd.Timedelta)):
+        return pd.Timedelta(value).isoformat()
+    if isinstance(value, np.generic):
+        value = value.item()
     return value if isinstance(value, (str, bool, int, float, type(None))) else str(value)
 
 
@@ -95,25 +118,34 @@ def predictions(model, table) -> list:
     "For each row its prediction and, for classes, their probabilities; lists of them if there are several targets"
     if not hasattr(model, "predict_proba"):
         found = model.predict(table)
-        return [{"prediction": list(map(plain, row)) if found.ndim == 2 else plain(row)} for row in found]
+        return [
+            {"prediction": list(map(plain, row)) if found.ndim == 2 else plain(row)}
+            for row in found
+        ]
     several, shares = isinstance(model.classes_, list), model.predict_proba(table)
-    if not several: return class_answers(model.classes_, shares)
+    if not several:
+        return class_answers(model.classes_, shares)
     by_target = [class_answers(labels, each) for labels, each in zip(model.classes_, shares)]
-    return [{name: [answer[name] for answer in answers] for name in ("prediction", "probabilities")}
-            for answers in zip(*by_target)]
+    return [
+        {name: [answer[name] for answer in answers] for name in ("prediction", "probabilities")}
+        for answers in zip(*by_target)
+    ]
 
 
 def class_answers(labels, shares) -> list:
     "For each row the most probable class and the probabilities of all, for one target"
     labels = list(map(plain, labels))
-    return [{"prediction": labels[best], "probabilities": dict(zip(map(str, labels), row.tolist()))}
-            for best, row in zip(shares.argmax(axis=1), shares)]
+    return [
+        {"prediction": labels[best], "probabilities": dict(zip(map(str, labels), row.tolist()))}
+        for best, row in zip(shares.argmax(axis=1), shares)
+    ]
 
 # %% ../nbs/service.ipynb #a744688c
 def training_rows(model, rows) -> list:
     "The positions of training rows, and their names if they have some"
     rows, names = np.asarray(rows), model.row_names_
-    if names.dtype.kind in "iu" and (names == np.arange(len(names))).all(): return [{"row": int(row)} for row in rows]
+    if names.dtype.kind in "iu" and (names == np.arange(len(names))).all():
+        return [{"row": int(row)} for row in rows]
     return [{"row": int(row), "name": plain(names[row])} for row in rows]
 
 
@@ -121,8 +153,9 @@ def nearest(model, table, k: int) -> list:
     "For each row its neighbours in the training table, and their distances"
     distances, found = model.kneighbors(table, k)
     told = training_rows(model, found.ravel())
-    for neighbor, distance in zip(told, distances.ravel()): neighbor["distance"] = float(distance)
-    return [{"neighbors": told[i * k:(i + 1) * k]} for i in range(len(found))]
+    for neighbor, distance in zip(told, distances.ravel()):
+        neighbor["distance"] = float(distance)
+    return [{"neighbors": told[i * k : (i + 1) * k]} for i in range(len(found))]
 
 
 def reasons(model, table, k: int) -> list:
@@ -133,7 +166,9 @@ def reasons(model, table, k: int) -> list:
     for i, (answer, shares, novelty) in enumerate(found):
         for neighbor, share in zip(answer["neighbors"], shares):
             neighbor["columns"] = dict(zip(columns, share.tolist()))
-        answer |= contributions(model, table[i:i + 1], k) | {"novelty": float(novelty)}   # a row at a time
+        answer |= contributions(model, table[i : i + 1], k) | {
+            "novelty": float(novelty)
+        }  # a row at a time
     return answers
 
 
@@ -145,9 +180,12 @@ def contributions(model, row, k: int) -> dict:
     told = training_rows(model, lines.row[named].to_numpy(dtype=int))
     for influence, weight, adds in zip(told, lines.weight[named], added[named].to_dict("records")):
         influence |= {"weight": float(weight), "adds": adds}
-    if not len(added.columns): return {"influences": told}
+    if not len(added.columns):
+        return {"influences": told}
     rest = zip(lines.index[~named], added[~named].to_dict("records"))
-    return {"influences": told} | {name.split()[-1]: adds for name, adds in rest}   # base, others, calibration
+    return {"influences": told} | {
+        name.split()[-1]: adds for name, adds in rest
+    }  # base, others, calibration
 
 # %% ../nbs/service.ipynb #2cb3cd6f
 LOG = logging.getLogger("selfencoder.service")
@@ -156,11 +194,13 @@ LOG = logging.getLogger("selfencoder.service")
 class ServedModel:
     "A fitted model, or the newest model in a file"
 
-    def __init__(self, source):   # a fitted kernel self-encoder, or the path of a model file
+    def __init__(self, source):  # a fitted kernel self-encoder, or the path of a model file
         self.path = source if isinstance(source, (str, os.PathLike)) else None
         self.lock, self.problem, self.seen = threading.Lock(), None, None
-        if self.path is None: self.model = _checked_model(source)
-        else: self._load()
+        if self.path is None:
+            self.model = _checked_model(source)
+        else:
+            self._load()
 
     def _version(self):
         found = os.stat(self.path)
@@ -168,7 +208,8 @@ class ServedModel:
 
     def _load(self):
         from selfencoder import KernelSelfEncoder
-        self.seen = self._version()   # before it is read: what comes later is noticed
+
+        self.seen = self._version()  # before it is read: what comes later is noticed
         self.model = _checked_model(KernelSelfEncoder.load(self.path))
 
     def current(self):
@@ -180,7 +221,7 @@ class ServedModel:
                     self.problem = None
             except (OSError, ValueError) as error:
                 self.problem = "the model file cannot be loaded, so the previous model answers; the log has the reason."
-                LOG.warning("%s %s", self.problem, error)   # names a path, which is not for clients
+                LOG.warning("%s %s", self.problem, error)  # names a path, which is not for clients
             finally:
                 self.lock.release()
         return self.model
@@ -189,16 +230,20 @@ class ServedModel:
 def _checked_model(model):
     "The model, if the service can answer for it"
     if not hasattr(model, "identify"):
-        raise ValueError(f"the service answers for kernel self-encoders, and this is a {type(model).__name__}: fit a "
-                         f"Kernel{type(model).__name__}.")
+        raise ValueError(
+            f"the service answers for kernel self-encoders, and this is a {type(model).__name__}: fit a "
+            f"Kernel{type(model).__name__}."
+        )
     return model
 
 # %% ../nbs/service.ipynb #13da9119
-_SENT = {"number": {"type": ["number", "boolean", "null"]},
-         "time": {"type": ["string", "null"], "format": "date"},
-         "duration": {"type": ["string", "null"], "pattern": "^P[0-9]{1,4}D$"},
-         "category": {"type": ["string", "number", "boolean", "null"]},
-         "order": {"type": ["string", "number", "boolean", "null"]}}
+_SENT = {
+    "number": {"type": ["number", "boolean", "null"]},
+    "time": {"type": ["string", "null"], "format": "date"},
+    "duration": {"type": ["string", "null"], "pattern": "^P[0-9]{1,4}D$"},
+    "category": {"type": ["string", "number", "boolean", "null"]},
+    "order": {"type": ["string", "number", "boolean", "null"]},
+}
 _LABEL = {"type": ["string", "number", "boolean"]}
 
 
@@ -206,12 +251,16 @@ def _object(required: list, **properties):
     return {"type": "object", "required": required, "properties": properties}
 
 
-def _list(schema): return {"type": "array", "items": schema}
+def _list(schema):
+    return {"type": "array", "items": schema}
 
 
 def _request(question, model):
     "The schema of a request"
-    rows = _list({"$ref": "#/components/schemas/Row"}) | {"minItems": 1, "maxItems": most_rows(model, question)}
+    rows = _list({"$ref": "#/components/schemas/Row"}) | {
+        "minItems": 1,
+        "maxItems": most_rows(model, question),
+    }
     k = {"type": "integer", "minimum": 1, "maximum": most_neighbors(model, question)}
     fields = {"rows": rows} if question == "predict" else {"rows": rows, "k": k}
     return _object(["rows"], **fields) | {"additionalProperties": False}
@@ -220,37 +269,76 @@ def _request(question, model):
 def schemas(model) -> dict:
     "The JSON schemas of requests and answers for one model"
     names = column_names(model)
-    row = _object(names, **{name: _SENT[column.kind] for name, column in zip(names, model.coordinates_.columns_)})
+    row = _object(
+        names,
+        **{name: _SENT[column.kind] for name, column in zip(names, model.coordinates_.columns_)},
+    )
     row["maxProperties"] = len(names) + MOST_OTHER_KEYS
-    several = hasattr(model, "predict") and model.predict(rows_to_table([dict.fromkeys(names)], model)).ndim == 2
-    def of_targets(schema): return {"type": "array", "items": schema} if several else schema
-    shares = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
+    several = (
+        hasattr(model, "predict")
+        and model.predict(rows_to_table([dict.fromkeys(names)], model)).ndim == 2
+    )
+
+    def of_targets(schema):
+        return {"type": "array", "items": schema} if several else schema
+
+    shares = {
+        "type": "object",
+        "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
+    }
     predicted = _object(["prediction"], prediction=of_targets(_LABEL))
     if hasattr(model, "predict_proba"):
-        predicted = _object(["prediction", "probabilities"], prediction=of_targets(_LABEL),
-                            probabilities=of_targets(shares))
-    place = {"row": {"type": "integer", "minimum": 0}, "name": {"type": ["string", "number", "boolean", "null"]}}
+        predicted = _object(
+            ["prediction", "probabilities"],
+            prediction=of_targets(_LABEL),
+            probabilities=of_targets(shares),
+        )
+    place = {
+        "row": {"type": "integer", "minimum": 0},
+        "name": {"type": ["string", "number", "boolean", "null"]},
+    }
     near = place | {"distance": {"type": "number", "minimum": 0}}
     by_column = {"type": "object", "additionalProperties": {"type": "number"}}
     weighed = _object(["row", "weight"], **place, weight={"type": "number"}, adds=by_column)
     return {
-        "Row": row, **{f"Asked for {question}": _request(question, model) for question in MOST_ROWS},
+        "Row": row,
+        **{f"Asked for {question}": _request(question, model) for question in MOST_ROWS},
         "Predictions": _list(predicted),
-        "Neighbors": _list(_object(["neighbors"], neighbors=_list(_object(["row", "distance"], **near)))),
-        "Reasons": _list(_object(
-            ["neighbors", "influences", "novelty"], influences=_list(weighed), base=by_column, others=by_column,
-            calibration=by_column, novelty={"type": "number"},
-            neighbors=_list(_object(["row", "distance", "columns"], **near, columns=by_column)))),
-        "Health": _object(["status", "model", "rows", "columns"], status={"type": "string"}, model={"type": "string"},
-                          rows={"type": "integer"}, columns=_list({"type": "string"})),
-        "Refusal": _object(["detail"], detail={"type": "string"})}
+        "Neighbors": _list(
+            _object(["neighbors"], neighbors=_list(_object(["row", "distance"], **near)))
+        ),
+        "Reasons": _list(
+            _object(
+                ["neighbors", "influences", "novelty"],
+                influences=_list(weighed),
+                base=by_column,
+                others=by_column,
+                calibration=by_column,
+                novelty={"type": "number"},
+                neighbors=_list(_object(["row", "distance", "columns"], **near, columns=by_column)),
+            )
+        ),
+        "Health": _object(
+            ["status", "model", "rows", "columns"],
+            status={"type": "string"},
+            model={"type": "string"},
+            rows={"type": "integer"},
+            columns=_list({"type": "string"}),
+        ),
+        "Refusal": _object(["detail"], detail={"type": "string"}),
+    }
 
 
 def numbers_per_neighbor(model, question: str) -> int:
     "For one row and one neighbour, how many numbers an answer has: a share of each column, a vote on each class"
     target = fitted_model(model).target
     voted_on = 0 if target is None else len(target.names)
-    return max({"predict": voted_on, "neighbors": 1, "reasons": len(column_names(model)) + voted_on}[question], 1)
+    return max(
+        {"predict": voted_on, "neighbors": 1, "reasons": len(column_names(model)) + voted_on}[
+            question
+        ],
+        1,
+    )
 
 
 def most_neighbors(model, question: str) -> int:
@@ -267,15 +355,19 @@ def most_rows(model, question: str) -> int:
 # %% ../nbs/service.ipynb #d3779fd4
 async def read_body(request) -> bytes:
     "The body of a request, unless it is too large or comes too slowly"
-    too_large = Refusal(413, f"the body is larger than {MOST_BYTES:,} bytes: send fewer rows at a time.")
+    too_large = Refusal(
+        413, f"the body is larger than {MOST_BYTES:,} bytes: send fewer rows at a time."
+    )
     length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > MOST_BYTES: raise too_large   # before anything is read
+    if length.isdigit() and int(length) > MOST_BYTES:
+        raise too_large  # before anything is read
     parts, size = [], 0
     try:
         async with asyncio.timeout(SECONDS_TO_SEND):
             async for part in request.stream():
                 size += len(part)
-                if size > MOST_BYTES: raise too_large   # no length was given
+                if size > MOST_BYTES:
+                    raise too_large  # no length was given
                 parts.append(part)
     except TimeoutError:
         raise Refusal(408, f"the body did not arrive within {SECONDS_TO_SEND} seconds.") from None
@@ -285,7 +377,8 @@ async def read_body(request) -> bytes:
 def without_values(sentence: str, rows: list) -> str:
     "A sentence about rows without the texts that they hold"
     for text in {value for row in rows for value in row.values() if isinstance(value, str)}:
-        for shown in (repr(text), short_repr(text)): sentence = sentence.replace(shown, "'...'")
+        for shown in (repr(text), short_repr(text)):
+            sentence = sentence.replace(shown, "'...'")
     return sentence
 
 
@@ -300,26 +393,39 @@ def answer_to(question: str, body: bytes, served: ServedModel) -> bytes:
     k = check_k(data.get("k", min(model.n_neighbors, most)), most)
     try:
         table = rows_to_table(data["rows"], model)
-        found = {"predict": lambda: predictions(model, table), "neighbors": lambda: nearest(model, table, k),
-                 "reasons": lambda: reasons(model, table, k)}[question]()
+        found = {
+            "predict": lambda: predictions(model, table),
+            "neighbors": lambda: nearest(model, table, k),
+            "reasons": lambda: reasons(model, table, k),
+        }[question]()
         return json.dumps(found, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise Refusal(422, without_values(str(error), data["rows"])) from None
 
 # %% ../nbs/service.ipynb #f3d0eabe
-_TITLES = {"predict": ("Predictions", "The prediction for each row, with probabilities if it is a class"),
-           "neighbors": ("Neighbors", "The nearest training rows of each row"),
-           "reasons": ("Reasons", "The nearest rows, the columns in which they differ, and the weightiest rows")}
+_TITLES = {
+    "predict": ("Predictions", "The prediction for each row, with probabilities if it is a class"),
+    "neighbors": ("Neighbors", "The nearest training rows of each row"),
+    "reasons": (
+        "Reasons",
+        "The nearest rows, the columns in which they differ, and the weightiest rows",
+    ),
+}
 
 
-def _json(name): return {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}}
+def _json(name):
+    return {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}}
 
 
 def describe(app, model) -> dict:
     "The OpenAPI description of the application for one model"
     from fastapi.openapi.utils import get_openapi
-    found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-    if not hasattr(model, "predict"): found["paths"].pop("/predict")
+
+    found = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes
+    )
+    if not hasattr(model, "predict"):
+        found["paths"].pop("/predict")
     return found | {"components": {"schemas": schemas(model)}}
 
 # %% ../nbs/service.ipynb #d4d689e4
@@ -329,33 +435,57 @@ def make_app(source, workers: int | None = None):
     from fastapi import FastAPI, Request, Response
 
     served, limiter = ServedModel(source), CapacityLimiter(workers or os.cpu_count() or 1)
-    app = FastAPI(title="selfencoder", description="Predictions, neighbours and reasons for rows of a table")
+    app = FastAPI(
+        title="selfencoder", description="Predictions, neighbours and reasons for rows of a table"
+    )
     app.openapi = lambda: describe(app, served.model)
 
     def refuse(status, sentence):
-        headers = {"Connection": "close"} if status in (408, 413) else {}   # the rest of the body is not read
-        return Response(json.dumps({"detail": sentence}), status, headers, media_type="application/json")
+        headers = (
+            {"Connection": "close"} if status in (408, 413) else {}
+        )  # the rest of the body is not read
+        return Response(
+            json.dumps({"detail": sentence}), status, headers, media_type="application/json"
+        )
 
     @app.exception_handler(Refusal)
-    async def refused(request, error): return refuse(error.status, error.detail)
+    async def refused(request, error):
+        return refuse(error.status, error.detail)
 
     @app.exception_handler(Exception)
-    async def failed(request, error): return refuse(500, "the service failed; its log says why.")
+    async def failed(request, error):
+        return refuse(500, "the service failed; its log says why.")
 
     @app.get("/health", responses={200: _json("Health")})
     async def health() -> dict:
         model = served.model
-        return {"status": served.problem or "ok", "model": type(model).__name__, "rows": model.n_samples_fit_,
-                "columns": column_names(model)}
+        return {
+            "status": served.problem or "ok",
+            "model": type(model).__name__,
+            "rows": model.n_samples_fit_,
+            "columns": column_names(model),
+        }
 
     def add(question):
         answered, title = _TITLES[question]
-        refusals = {status: {"description": why, **_json("Refusal")} for status, why in {
-            408: "sent too slowly", 413: "too large", 422: "not a table for this model", 503: "busy"}.items()}
+        refusals = {
+            status: {"description": why, **_json("Refusal")}
+            for status, why in {
+                408: "sent too slowly",
+                413: "too large",
+                422: "not a table for this model",
+                503: "busy",
+            }.items()
+        }
 
-        @app.post(f"/{question}", name=question, summary=title, response_class=Response,
-                  responses={200: {"description": title, **_json(answered)}, **refusals},
-                  openapi_extra={"requestBody": {"required": True, **_json(f"Asked for {question}")}})
+        @app.post(
+            f"/{question}",
+            name=question,
+            summary=title,
+            response_class=Response,
+            responses={200: {"description": title, **_json(answered)}, **refusals},
+            openapi_extra={"requestBody": {"required": True, **_json(f"Asked for {question}")}},
+        )
         async def answer(request: Request):
             body = await read_body(request)
             if limiter.statistics().tasks_waiting >= MOST_WAITING:
@@ -363,11 +493,13 @@ def make_app(source, workers: int | None = None):
             found = await to_thread.run_sync(answer_to, question, body, served, limiter=limiter)
             return Response(found, media_type="application/json")
 
-    for question in _TITLES: add(question)
+    for question in _TITLES:
+        add(question)
     return app
 
 
 def app_from_environment():
     "The application for the model file that the variable SELFENCODER_MODEL names; what uvicorn calls"
-    if "SELFENCODER_MODEL" not in os.environ: raise SystemExit("set SELFENCODER_MODEL to the path of a model file.")
+    if "SELFENCODER_MODEL" not in os.environ:
+        raise SystemExit("set SELFENCODER_MODEL to the path of a model file.")
     return make_app(os.environ["SELFENCODER_MODEL"])

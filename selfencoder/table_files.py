@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 # %% ../nbs/table_files.ipynb #2f51ba12
-LARGEST_UNPACKED = 4 * 2**30   # bytes
+LARGEST_UNPACKED = 4 * 2**30  # bytes
 
 
 def _unpacked(data, path):
@@ -29,44 +29,58 @@ def _unpacked(data, path):
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
         while part := packed.read(2**20):
             size += len(part)
-            if size > LARGEST_UNPACKED: raise ValueError(_too_large(path))
+            if size > LARGEST_UNPACKED:
+                raise ValueError(_too_large(path))
             parts.append(part)
     return b"".join(parts)
 
 
 def _too_large(path):
-    return (f"{str(path)!r} unpacks to more than {LARGEST_UNPACKED / 2**30:g} GB: unpack it first, or keep fewer rows "
-            "or columns")
+    return (
+        f"{str(path)!r} unpacks to more than {LARGEST_UNPACKED / 2**30:g} GB: unpack it first, or keep fewer rows "
+        "or columns"
+    )
 
 
 def file_bytes(path) -> bytes:
     "The content of a file, unpacked, or of standard input if `path` is '-'"
-    if str(path) == "-" and sys.stdin is None: raise ValueError("standard input is closed: name a file instead of -")
+    if str(path) == "-" and sys.stdin is None:
+        raise ValueError("standard input is closed: name a file instead of -")
     try:
         if str(path) == "-":
             data = sys.stdin.buffer.read()
         else:
-            with open(path, "rb") as file: data = file.read()
+            with open(path, "rb") as file:
+                data = file.read()
         return _unpacked(data, path) if data.startswith(b"\x1f\x8b") else data
     except FileNotFoundError:
         raise ValueError(f"there is no file {str(path)!r}") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{str(path)!r} cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        raise ValueError(
+            f"{str(path)!r} cannot be read ({getattr(error, 'strerror', None) or error})"
+        ) from None
 
 # %% ../nbs/table_files.ipynb #9592aa5a
 def decoded(data: bytes, path, encoding: str | None = None) -> str:
     "The text in `data`: UTF-8 or UTF-16 if it is, else in the `encoding` that is given, or one clear sentence"
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")): found = "utf-16"
-    else: found = "utf-8-sig"   # with a mark at the beginning or without
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        found = "utf-16"
+    else:
+        found = "utf-8-sig"  # with a mark at the beginning or without
     try:
         text = data.decode(found)
     except UnicodeDecodeError as error:
         if encoding is None:
-            line = data[:error.start].count(b"\n") + 1
-            raise ValueError(f"{str(path)!r} is not UTF-8 (line {line}): name its encoding, such as --encoding cp1252 "
-                             "for Western Europe on Windows") from None
+            line = data[: error.start].count(b"\n") + 1
+            raise ValueError(
+                f"{str(path)!r} is not UTF-8 (line {line}): name its encoding, such as --encoding cp1252 "
+                "for Western Europe on Windows"
+            ) from None
         text = _decoded_as(data, path, encoding)
-    if "\0" in text: raise ValueError(f"{str(path)!r} is not a text file: save the table as CSV, Parquet or Arrow")
+    if "\0" in text:
+        raise ValueError(
+            f"{str(path)!r} is not a text file: save the table as CSV, Parquet or Arrow"
+        )
     return text
 
 
@@ -74,8 +88,10 @@ def _decoded_as(data, path, encoding):
     try:
         return data.decode(encoding)
     except LookupError:
-        raise ValueError(f"there is no text encoding {encoding!r}: use a name such as utf-8, cp1252, latin-1 or "
-                         "shift_jis") from None
+        raise ValueError(
+            f"there is no text encoding {encoding!r}: use a name such as utf-8, cp1252, latin-1 or "
+            "shift_jis"
+        ) from None
     except UnicodeError as error:
         raise ValueError(f"{str(path)!r} is not encoded in {encoding} ({error})") from None
 
@@ -85,7 +101,9 @@ DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 def _records(text, delimiter):
     "Line number and fields of each record; empty lines are skipped"
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True
+    )
     return ((reader.line_num, fields) for fields in reader if fields)
 
 
@@ -93,7 +111,8 @@ def _widths(text, delimiter):
     "How many fields each of the first records has; 0 for one that cannot be read, which is the last"
     widths = []
     try:
-        for _, fields in islice(_records(text, delimiter), 200): widths.append(len(fields))
+        for _, fields in islice(_records(text, delimiter), 200):
+            widths.append(len(fields))
     except csv.Error:
         widths.append(0)
     return widths
@@ -102,11 +121,19 @@ def _widths(text, delimiter):
 def find_delimiter(text: str, path) -> str:
     "The one delimiter that divides all records into equally many fields, or the most likely one if none does"
     widths = {delimiter: _widths(text, delimiter) for delimiter in DELIMITERS}
-    fitting = [delimiter for delimiter, found in widths.items() if len(set(found)) == 1 and found[0] > 1]
+    fitting = [
+        delimiter for delimiter, found in widths.items() if len(set(found)) == 1 and found[0] > 1
+    ]
     if len(fitting) > 1:
-        raise ValueError(f"the fields of {str(path)!r} may be separated by {' or by '.join(map(repr, fitting))}: "
-                         "choose one with --delimiter ';'")
-    return fitting[0] if fitting else max(DELIMITERS, key=lambda delimiter: (widths[delimiter] or [0])[0])
+        raise ValueError(
+            f"the fields of {str(path)!r} may be separated by {' or by '.join(map(repr, fitting))}: "
+            "choose one with --delimiter ';'"
+        )
+    return (
+        fitting[0]
+        if fitting
+        else max(DELIMITERS, key=lambda delimiter: (widths[delimiter] or [0])[0])
+    )
 
 # %% ../nbs/table_files.ipynb #5912958b
 MISSING = frozenset("NA N/A n/a NaN nan NULL null None ?".split()) | {""}
@@ -117,14 +144,24 @@ def _column_names(header, path):
     names = [name.strip() or f"column {number}" for number, name in enumerate(header, 1)]
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
-        raise ValueError(f"{str(path)!r} has more than one column {twice[0]!r}: its first line must hold the names of "
-                         "the columns, all of them different")
-    _notes([f"{name} of {str(path)!r} has no name and is called {name!r}: if it only numbers the rows, leave it out "
-            f"with --ignore {name!r}" for name, given in zip(names, header) if not given.strip()])
+        raise ValueError(
+            f"{str(path)!r} has more than one column {twice[0]!r}: its first line must hold the names of "
+            "the columns, all of them different"
+        )
+    _notes(
+        [
+            f"{name} of {str(path)!r} has no name and is called {name!r}: if it only numbers the rows, leave it out "
+            f"with --ignore {name!r}"
+            for name, given in zip(names, header)
+            if not given.strip()
+        ]
+    )
     data = [name for name in names if "." in name and not np.isnan(numbers_in([name])).any()]
     if data:
-        _note(f"the first line of {str(path)!r} holds numbers such as {data[0]}: if it does not hold the column names, "
-              "insert a line that does")
+        _note(
+            f"the first line of {str(path)!r} holds numbers such as {data[0]}: if it does not hold the column names, "
+            "insert a line that does"
+        )
     return names
 
 
@@ -132,31 +169,39 @@ def _note(text):
     warnings.warn(text, stacklevel=3)
 
 
-MOST_NOTES = 5   # of one kind: a table may have thousands of columns
+MOST_NOTES = 5  # of one kind: a table may have thousands of columns
 
 
 def _notes(texts):
-    for text in texts[:MOST_NOTES]: _note(text)
-    if len(texts) > MOST_NOTES: _note(f"the same holds for {len(texts) - MOST_NOTES:,} more columns")
+    for text in texts[:MOST_NOTES]:
+        _note(text)
+    if len(texts) > MOST_NOTES:
+        _note(f"the same holds for {len(texts) - MOST_NOTES:,} more columns")
 
 
 def text_table(text: str, path, delimiter: str | None = None) -> pd.DataFrame:
     "The cells of a CSV file as text, missing values as NaN; the index holds the line numbers"
     delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter or find_delimiter(text, path)
     if len(delimiter) != 1 or delimiter in '\r\n" ':
-        raise ValueError(f"--delimiter must be one character, such as ';', or tab; got {delimiter!r}")
+        raise ValueError(
+            f"--delimiter must be one character, such as ';', or tab; got {delimiter!r}"
+        )
     try:
         lines, rows = zip(*_records(text, delimiter))
     except ValueError:
         raise ValueError(f"{str(path)!r} is empty") from None
     except csv.Error as error:
-        raise ValueError(f"{str(path)!r} cannot be read as a CSV file: {error}; a quoted text may not be closed"
-                         ) from None
+        raise ValueError(
+            f"{str(path)!r} cannot be read as a CSV file: {error}; a quoted text may not be closed"
+        ) from None
     names = _column_names(rows[0], path)
     _check_widths(text, lines, rows, delimiter, path)
-    if len(rows) == 1: raise ValueError(f"{str(path)!r} has a header but no rows")
+    if len(rows) == 1:
+        raise ValueError(f"{str(path)!r} has a header but no rows")
     if len(names) == 1:
-        _note(f"{str(path)!r} has one column only: if it should have more, name the delimiter with --delimiter")
+        _note(
+            f"{str(path)!r} has one column only: if it should have more, name the delimiter with --delimiter"
+        )
     cells = [[np.nan if field in MISSING else field for field in fields] for fields in rows[1:]]
     return pd.DataFrame(cells, columns=names, index=lines[1:], dtype=object)
 
@@ -165,28 +210,42 @@ def _check_widths(text, lines, rows, delimiter, path):
     "Refuse records with more or fewer fields than the header"
     width, mark = len(rows[0]), DELIMITERS.get(delimiter, repr(delimiter))
     for line, fields in zip(lines, rows):
-        if len(fields) == width: continue
+        if len(fields) == width:
+            continue
         given = list(io.StringIO(text, newline=""))[line - 1]
         other = [each for each in DELIMITERS if given.count(each) == width - 1]
         if other and width > 1:
-            raise ValueError(f"line {line} of {str(path)!r} has the delimiter {other[0]!r} and its header "
-                             f"{delimiter!r}: use one of them in the whole file")
-        raise ValueError(f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} and its "
-                         f"header {width}, if {mark} is the delimiter: correct the line, or name another one with "
-                         "--delimiter")
+            raise ValueError(
+                f"line {line} of {str(path)!r} has the delimiter {other[0]!r} and its header "
+                f"{delimiter!r}: use one of them in the whole file"
+            )
+        raise ValueError(
+            f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} and its "
+            f"header {width}, if {mark} is the delimiter: correct the line, or name another one with "
+            "--delimiter"
+        )
 
 # %% ../nbs/table_files.ipynb #db5f65cd
-_THOUSANDS_BY_COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")                     # 1,234 and 1,234.5
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")      # 1,5 and 1.234,5
-_THOUSANDS_BY_POINT = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?")                     # 1.234 and 1.234,5
+_THOUSANDS_BY_COMMA = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")  # 1,234 and 1,234.5
+_DECIMAL_COMMA = re.compile(
+    r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?"
+)  # 1,5 and 1.234,5
+_THOUSANDS_BY_POINT = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?")  # 1.234 and 1.234,5
 
 
 def numbers_in(texts, decimal: str = ".") -> np.ndarray:
     "The numbers that are written in `texts`, NaN where there is none; the other mark separates thousands"
     other, grouped = (",", _THOUSANDS_BY_COMMA) if decimal == "." else (".", _THOUSANDS_BY_POINT)
-    plain = [text if other not in text else text.replace(other, "") if grouped.fullmatch(text) else "not a number"
-             for text in texts]
-    if decimal == ",": plain = [text.replace(",", ".") for text in plain]
+    plain = [
+        text
+        if other not in text
+        else text.replace(other, "")
+        if grouped.fullmatch(text)
+        else "not a number"
+        for text in texts
+    ]
+    if decimal == ",":
+        plain = [text.replace(",", ".") for text in plain]
     return np.asarray(pd.to_numeric(np.array(plain, dtype=object), errors="coerce"))
 
 # %% ../nbs/table_files.ipynb #849a1566
@@ -202,35 +261,52 @@ def decimal_mark(table: pd.DataFrame, path) -> str:
         texts = _texts(column)
         commas = [text for text in texts if "," in text]
         without = [text for text in texts if "," not in text]
-        if not all(_THOUSANDS_BY_COMMA.fullmatch(text) or _DECIMAL_COMMA.fullmatch(text) for text in commas): continue
-        if np.isnan(numbers_in(without)).any(): continue   # text
+        if not all(
+            _THOUSANDS_BY_COMMA.fullmatch(text) or _DECIMAL_COMMA.fullmatch(text) for text in commas
+        ):
+            continue
+        if np.isnan(numbers_in(without)).any():
+            continue  # text
         thousands = [text for text in commas if _THOUSANDS_BY_COMMA.fullmatch(text)]
         if thousands:
-            raise ValueError(f"{thousands[0]!r} in column {name!r} of {str(path)!r} is ambiguous: choose --decimal , "
-                             "if the comma marks decimals, --decimal . if it marks thousands")
+            raise ValueError(
+                f"{thousands[0]!r} in column {name!r} of {str(path)!r} is ambiguous: choose --decimal , "
+                "if the comma marks decimals, --decimal . if it marks thousands"
+            )
         points = [text for text in without if "." in text]
-        if commas: comma = commas[0], name
-        if points: point = points[0], name
+        if commas:
+            comma = commas[0], name
+        if points:
+            point = points[0], name
     if comma and point:
-        raise ValueError(f"{str(path)!r} has numbers with commas ({comma[0]!r} in column {comma[1]!r}) and with points "
-                         f"({point[0]!r} in column {point[1]!r}): choose --decimal , or --decimal .")
+        raise ValueError(
+            f"{str(path)!r} has numbers with commas ({comma[0]!r} in column {comma[1]!r}) and with points "
+            f"({point[0]!r} in column {point[1]!r}): choose --decimal , or --decimal ."
+        )
     return "," if comma else "."
 
 # %% ../nbs/table_files.ipynb #8a9b7f5f
-BOOLEANS = {word: value for value in (True, False) for word in (str(value), str(value).lower(), str(value).upper())}
+BOOLEANS = {
+    word: value
+    for value in (True, False)
+    for word in (str(value), str(value).lower(), str(value).upper())
+}
 
 
 def typed_values(texts: np.ndarray, decimal: str = ".") -> np.ndarray:
     "The texts of a training column as numbers if all are, as booleans if all are, else as they are"
     numbers = numbers_in(texts, decimal)
-    if not np.isnan(numbers).any(): return numbers
-    if all(text in BOOLEANS for text in texts): return np.array([BOOLEANS[text] for text in texts])
+    if not np.isnan(numbers).any():
+        return numbers
+    if all(text in BOOLEANS for text in texts):
+        return np.array([BOOLEANS[text] for text in texts])
     return texts
 
 
 def _with_missing(values, known):
     "A column with these values where it is known, and missing values elsewhere"
-    if known.all(): return pd.Series(values, dtype=object if values.dtype == object else None)
+    if known.all():
+        return pd.Series(values, dtype=object if values.dtype == object else None)
     column = np.full(len(known), np.nan, dtype=object if values.dtype.kind in "bO" else float)
     column[known] = values
     return pd.Series(column)
@@ -245,7 +321,8 @@ def _training_columns(table, decimal, path):
             columns[name] = pd.Series(np.full(len(table), np.nan))
             continue
         values = typed_values(texts, decimal)
-        if values is texts: notes += _few_texts(column[known], numbers_in(texts, decimal), path)
+        if values is texts:
+            notes += _few_texts(column[known], numbers_in(texts, decimal), path)
         columns[name] = _with_missing(values, known)
     _notes(notes)
     return pd.DataFrame(columns)
@@ -253,10 +330,13 @@ def _training_columns(table, decimal, path):
 
 def _few_texts(column, numbers, path):
     "A note if nearly all cells of a text column are numbers"
-    if np.isnan(numbers).mean() > 0.1: return []
+    if np.isnan(numbers).mean() > 0.1:
+        return []
     line = column.index[np.isnan(numbers)][0]
-    return [f"column {column.name!r} of {str(path)!r} holds numbers, but {column[line]!r} in line {line}, so it is "
-            "read as text: leave such cells empty if the number is not known"]
+    return [
+        f"column {column.name!r} of {str(path)!r} holds numbers, but {column[line]!r} in line {line}, so it is "
+        "read as text: leave such cells empty if the number is not known"
+    ]
 
 # %% ../nbs/table_files.ipynb #b4aac33d
 def _like_training(table, holds_numbers, decimal, path):
@@ -275,27 +355,38 @@ def _query_numbers(column, decimal, path):
     numbers = numbers_in(texts, decimal).astype(float)
     for i in np.flatnonzero(np.isnan(numbers)):
         if texts[i] not in BOOLEANS:
-            raise ValueError(f"column {column.name!r} held numbers in training and holds {texts[i]!r} in line "
-                             f"{column.index[i]} of {str(path)!r}: correct it, or leave it empty if it is not known")
+            raise ValueError(
+                f"column {column.name!r} held numbers in training and holds {texts[i]!r} in line "
+                f"{column.index[i]} of {str(path)!r}: correct it, or leave it empty if it is not known"
+            )
         numbers[i] = BOOLEANS[texts[i]]
     return numbers
 
 
 def columns_in(table: pd.DataFrame) -> dict:
     "For each column of a training table, by name: whether it holds numbers or booleans"
-    return {name: values.dtype.kind in "biuf" or pd.api.types.infer_dtype(values, skipna=True) == "boolean"
-            for name, values in table.items()}
+    return {
+        name: values.dtype.kind in "biuf"
+        or pd.api.types.infer_dtype(values, skipna=True) == "boolean"
+        for name, values in table.items()
+    }
 
 
 def columns_of(model) -> dict:
     "For each column that a fitted estimator knows, by name: whether it holds numbers"
     names, coordinates = getattr(model, "feature_names_in_", None), model.coordinates_
     if names is None:
-        raise ValueError("the model was fitted without column names, which are needed to read a file: fit it on a "
-                         "DataFrame")
-    columns = coordinates.columns_ if hasattr(coordinates, "columns_") else coordinates.encoding_.columns
-    return {name: hasattr(column, "median") and getattr(column, "kind", "number") == "number"
-            for name, column in zip(names, columns)}
+        raise ValueError(
+            "the model was fitted without column names, which are needed to read a file: fit it on a "
+            "DataFrame"
+        )
+    columns = (
+        coordinates.columns_ if hasattr(coordinates, "columns_") else coordinates.encoding_.columns
+    )
+    return {
+        name: hasattr(column, "median") and getattr(column, "kind", "number") == "number"
+        for name, column in zip(names, columns)
+    }
 
 # %% ../nbs/table_files.ipynb #811b8264
 ARROW_FILES = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
@@ -308,31 +399,42 @@ class _Refused(ValueError):
 def _parquet(source, path):
     "The table of a Parquet file, unless its cells need too much memory"
     from pyarrow import compute, parquet, types
+
     file = parquet.ParquetFile(source)
     stored = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
     if max(stored, 8 * file.metadata.num_rows * file.metadata.num_columns) > LARGEST_UNPACKED:
         raise _Refused(_too_large(path))
     schema = file.schema_arrow
-    texts = [i for i, type in enumerate(schema.types) if types.is_string(type) or types.is_large_string(type)]
+    texts = [
+        i
+        for i, type in enumerate(schema.types)
+        if types.is_string(type) or types.is_large_string(type)
+    ]
     found = parquet.ParquetFile(source, read_dictionary=[schema.names[i] for i in texts]).read()
     for i in texts:
         for part in found.column(i).chunks:
-            length = compute.sum(compute.take(compute.binary_length(part.dictionary), part.indices)).as_py()
-            stored += length or 0   # None: all of them are missing
-        if stored > LARGEST_UNPACKED: raise _Refused(_too_large(path))
-    for i in texts: found = found.set_column(i, schema.field(i), found.column(i).cast(schema.types[i]))
+            length = compute.sum(
+                compute.take(compute.binary_length(part.dictionary), part.indices)
+            ).as_py()
+            stored += length or 0  # None: all of them are missing
+        if stored > LARGEST_UNPACKED:
+            raise _Refused(_too_large(path))
+    for i in texts:
+        found = found.set_column(i, schema.field(i), found.column(i).cast(schema.types[i]))
     return found
 
 
 def _batches(ipc, source, kind, path):
     "The table of an Arrow file, unless its batches need too much memory"
     import pyarrow
+
     reader = ipc.open_file(source) if kind == "Arrow" else ipc.open_stream(source)
     batches, size = [], 0
     for i in range(reader.num_record_batches) if kind == "Arrow" else reader:
         batches.append(reader.get_batch(i) if kind == "Arrow" else i)
         size += batches[-1].nbytes
-        if size > LARGEST_UNPACKED: raise _Refused(_too_large(path))
+        if size > LARGEST_UNPACKED:
+            raise _Refused(_too_large(path))
     return pyarrow.Table.from_batches(batches, reader.schema)
 
 
@@ -342,22 +444,31 @@ def arrow_table(data: bytes, kind: str, path) -> pd.DataFrame:
         import pyarrow
         from pyarrow import ipc
     except ImportError:
-        raise ValueError(f"{str(path)!r} is of kind {kind}, which needs pyarrow to be read: pip install pyarrow, or "
-                         "save the table as CSV") from None
+        raise ValueError(
+            f"{str(path)!r} is of kind {kind}, which needs pyarrow to be read: pip install pyarrow, or "
+            "save the table as CSV"
+        ) from None
     try:
         source = pyarrow.BufferReader(data)
         found = _parquet(source, path) if kind == "Parquet" else _batches(ipc, source, kind, path)
         nested = [field.name for field in found.schema if pyarrow.types.is_nested(field.type)]
         if nested:
-            raise _Refused(f"column {nested[0]!r} of {str(path)!r} holds lists or records: make a column of each part")
+            raise _Refused(
+                f"column {nested[0]!r} of {str(path)!r} holds lists or records: make a column of each part"
+            )
         table = found.to_pandas(date_as_object=False)
-    except _Refused: raise
-    except Exception as error:   # whatever a damaged file makes Arrow raise
+    except _Refused:
+        raise
+    except Exception as error:  # whatever a damaged file makes Arrow raise
         reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ValueError(f"{str(path)!r} begins like a file of kind {kind}, but cannot be read ({reason})") from None
+        raise ValueError(
+            f"{str(path)!r} begins like a file of kind {kind}, but cannot be read ({reason})"
+        ) from None
     table.columns = [str(name) for name in table.columns]
-    if not table.columns.is_unique: raise ValueError(f"{str(path)!r} has two columns of one name")
-    if 0 in table.shape: raise ValueError(f"{str(path)!r} has no rows or no columns")
+    if not table.columns.is_unique:
+        raise ValueError(f"{str(path)!r} has two columns of one name")
+    if 0 in table.shape:
+        raise ValueError(f"{str(path)!r} has no rows or no columns")
     return table.reset_index(drop=True)
 
 # %% ../nbs/table_files.ipynb #cfc0cce3
@@ -365,37 +476,53 @@ def _content(path, encoding, delimiter):
     "The table in a file, and whether its cells are still text"
     data = file_bytes(path)
     for first, kind in ARROW_FILES.items():
-        if data.startswith(first): return arrow_table(data, kind, path), False
+        if data.startswith(first):
+            return arrow_table(data, kind, path), False
     if data.startswith(b"PK\x03\x04"):
-        raise ValueError(f"{str(path)!r} is a zip archive or an Excel workbook: save the table as CSV")
+        raise ValueError(
+            f"{str(path)!r} is a zip archive or an Excel workbook: save the table as CSV"
+        )
     if re.match(rb"\s*(\[\s*[\[{]|\{\s*\")", data):
-        raise ValueError(f"{str(path)!r} is JSON: save the table as CSV, as `pandas.read_json(...).to_csv` does")
+        raise ValueError(
+            f"{str(path)!r} is JSON: save the table as CSV, as `pandas.read_json(...).to_csv` does"
+        )
     return text_table(decoded(data, path, encoding), path, delimiter), True
 
 
 def _mark(decimal, table, path):
     "The decimal mark that is given, or else that of the file"
-    if decimal not in (None, ".", ","): raise ValueError(f"--decimal must be . or ,; got {decimal!r}")
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"--decimal must be . or ,; got {decimal!r}")
     return decimal or decimal_mark(table, path)
 
 
 def table_from_file(
-    path,                           # CSV, Parquet or Arrow; "-": standard input
-    encoding: str | None = None,    # of text that is not UTF-8
-    delimiter: str | None = None,   # None: inferred
-    decimal: str | None = None,     # "." or ","; None: inferred
-    id: str | None = None,          # the column that names the rows: it becomes the index
+    path,  # CSV, Parquet or Arrow; "-": standard input
+    encoding: str | None = None,  # of text that is not UTF-8
+    delimiter: str | None = None,  # None: inferred
+    decimal: str | None = None,  # "." or ","; None: inferred
+    id: str | None = None,  # the column that names the rows: it becomes the index
 ) -> pd.DataFrame:
     "A training table from a file, or one clear sentence"
     table, is_text = _content(path, encoding, delimiter)
-    if id is not None and id not in table: raise ValueError(f"{str(path)!r} has no column {id!r}, which --id names")
-    names = None if id is None else pd.Index(table.pop(id), name=id)   # in a CSV file as they are written: 007 is not 7
-    if is_text: table = _training_columns(table, _mark(decimal, table, path), path)
+    if id is not None and id not in table:
+        raise ValueError(f"{str(path)!r} has no column {id!r}, which --id names")
+    names = (
+        None if id is None else pd.Index(table.pop(id), name=id)
+    )  # in a CSV file as they are written: 007 is not 7
+    if is_text:
+        table = _training_columns(table, _mark(decimal, table, path), path)
     return table if names is None else table.set_axis(names)
 
 
-def rows_from_file(path, holds_numbers: dict, encoding: str | None = None, delimiter: str | None = None,
-                   decimal: str | None = None, id: str | None = None) -> pd.DataFrame:
+def rows_from_file(
+    path,
+    holds_numbers: dict,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    id: str | None = None,
+) -> pd.DataFrame:
     "The rows of a query: the columns of the training table, as `columns_of` gives them, in their order and types"
     table, is_text = _content(path, encoding, delimiter)
     absent = [name for name in holds_numbers if name not in table]
@@ -415,10 +542,13 @@ def without_formulas(table: pd.DataFrame) -> tuple[pd.DataFrame, list]:
 
     def safe(value):
         begins = isinstance(value, str) and value[:1] in tuple("=+-@\t\r")
-        if not begins or not np.isnan(numbers_in([value.strip()])).any(): return value   # -1 is no formula
+        if not begins or not np.isnan(numbers_in([value.strip()])).any():
+            return value  # -1 is no formula
         found.append(value)
         return f"'{value}"
+
     table = table.rename(columns=safe)
     for place, dtype in enumerate(table.dtypes):
-        if dtype.kind not in "biufc": table.isetitem(place, table.iloc[:, place].map(safe))
+        if dtype.kind not in "biufc":
+            table.isetitem(place, table.iloc[:, place].map(safe))
     return table, found

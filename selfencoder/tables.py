@@ -27,39 +27,58 @@ def as_table(X):
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
         return np.array(X, dtype=object) if array.dtype.kind in "US" else array
-    if isinstance(X, np.ma.MaskedArray): return _fill_masked(X)
-    if isinstance(X, pd.DataFrame): return X
+    if isinstance(X, np.ma.MaskedArray):
+        return _fill_masked(X)
+    if isinstance(X, pd.DataFrame):
+        return X
     for method in ("collect", "compute"):
         if hasattr(X, method) and hasattr(X, "columns"):
-            raise TypeError(f"a {type(X).__name__} is lazy and holds no data yet: pass X.{method}().")
-    names = getattr(X, "column_names", None) or getattr(X, "columns", None)   # Arrow tables say column_names
-    if names is None or not (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")): return X
+            raise TypeError(
+                f"a {type(X).__name__} is lazy and holds no data yet: pass X.{method}()."
+            )
+    names = getattr(X, "column_names", None) or getattr(
+        X, "columns", None
+    )  # Arrow tables say column_names
+    if names is None or not (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__")):
+        return X
     _check_names(names)
     return pd.DataFrame({name: X[name].to_numpy() for name in names})
 
 
 def _fill_masked(X):
-    if X.dtype.kind in "biuf": return X.astype(np.float64).filled(np.nan)
+    if X.dtype.kind in "biuf":
+        return X.astype(np.float64).filled(np.nan)
     return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
 
 
 def _check_names(names):
     twice = pd.Index(names)[pd.Index(names).duplicated()]
     if len(twice):
-        raise ValueError(f"Column {twice[0]!r} appears more than once: give every column a name of its own.")
+        raise ValueError(
+            f"Column {twice[0]!r} appears more than once: give every column a name of its own."
+        )
 
 # %% ../nbs/tables.ipynb #96a5c646
 def read_table(X, estimator):
     "`X` as a DataFrame or a dense array, or one clear sentence why it cannot be read"
     table = as_table(X)
     if not isinstance(table, pd.DataFrame):
-        table = check_array(table, accept_sparse="csr", dtype=None, ensure_all_finite=False, estimator=estimator,
-                            input_name="X")
-        if table.dtype == object: return pd.DataFrame(table).infer_objects()   # a frame that lost its names and types
+        table = check_array(
+            table,
+            accept_sparse="csr",
+            dtype=None,
+            ensure_all_finite=False,
+            estimator=estimator,
+            input_name="X",
+        )
+        if table.dtype == object:
+            return pd.DataFrame(table).infer_objects()  # a frame that lost its names and types
         return table.toarray() if sparse.issparse(table) else table
     if 0 in table.shape:
         what = "sample" if table.shape[1] else "feature"
-        raise ValueError(f"Found a table with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is required.")
+        raise ValueError(
+            f"Found a table with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is required."
+        )
     _check_names(table.columns)
     return table
 
@@ -82,7 +101,7 @@ def adopt_columns(estimator, coordinates):
     if hasattr(coordinates, "feature_names_in_"):
         estimator.feature_names_in_ = coordinates.feature_names_in_
     elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_   # fitted with names before, without now
+        del estimator.feature_names_in_  # fitted with names before, without now
 
 # %% ../nbs/tables.ipynb #585de163
 def _refuse(name, given, advice):
@@ -94,9 +113,14 @@ def as_floats(values, name="x0", text=False):
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return _finite(values.astype(np.float64), name)
     values = pd.Series(values)
-    if getattr(values.dtype, "kind", "") in "mM" or isinstance(values.dtype, (pd.PeriodDtype, pd.IntervalDtype)):
-        _refuse(name, f"dates, durations or intervals ({values.dtype})",
-                "turn them into numbers first, such as days since a fixed date")
+    if getattr(values.dtype, "kind", "") in "mM" or isinstance(
+        values.dtype, (pd.PeriodDtype, pd.IntervalDtype)
+    ):
+        _refuse(
+            name,
+            f"dates, durations or intervals ({values.dtype})",
+            "turn them into numbers first, such as days since a fixed date",
+        )
     if values.dtype.kind == "c":
         _refuse(name, "complex numbers", "pass the real and the imaginary part as two columns")
     if values.dtype.kind not in "biuf":
@@ -106,7 +130,11 @@ def as_floats(values, name="x0", text=False):
         floats = values.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError, OverflowError) as error:
         parts = values.map(pd.api.types.is_list_like).any()
-        what = "holds lists or records (make a column of each part)" if parts else "is not made of numbers"
+        what = (
+            "holds lists or records (make a column of each part)"
+            if parts
+            else "is not made of numbers"
+        )
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"Column {name!r} {what}: {str(error).rstrip('.')}.") from None
     return _finite(floats, name)
@@ -117,28 +145,44 @@ _NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 def _number_in(value):
     "The number or boolean that a text holds; anything else as it is"
-    if not isinstance(value, str): return value
+    if not isinstance(value, str):
+        return value
     text = value.strip()
-    return float(text) if _NUMERAL.fullmatch(text) else {"true": 1.0, "false": 0.0}.get(text.lower(), value)
+    return (
+        float(text)
+        if _NUMERAL.fullmatch(text)
+        else {"true": 1.0, "false": 0.0}.get(text.lower(), value)
+    )
 
 
 def _refuse_text(values, name):
     for value in values:
         if isinstance(value, (str, bytes)):
-            _refuse(name, f"text such as {reprlib.repr(value)}",
-                    "turn it into numbers, or list the column in categorical_features "
-                    "(by name in a dataframe, by index in an array)")
+            _refuse(
+                name,
+                f"text such as {reprlib.repr(value)}",
+                "turn it into numbers, or list the column in categorical_features "
+                "(by name in a dataframe, by index in an array)",
+            )
 
 
 def _finite(values, name):
     if np.isinf(values).any():
-        _refuse(name, "infinity or a value too large for float64", "replace it by a number, or by NaN if it is unknown")
+        _refuse(
+            name,
+            "infinity or a value too large for float64",
+            "replace it by a number, or by NaN if it is unknown",
+        )
     return values
 
 # %% ../nbs/tables.ipynb #6fa5976b
-_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)(Z|[+-]\d\d:?\d\d)?")
-_DURATION = re.compile(r"(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
-                       r"|(-?\d+) days?(?: \+?(\d\d):(\d\d):(\d\d(?:\.\d+)?))?")
+_TIMESTAMP = re.compile(
+    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)(Z|[+-]\d\d:?\d\d)?"
+)
+_DURATION = re.compile(
+    r"(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
+    r"|(-?\d+) days?(?: \+?(\d\d):(\d\d):(\d\d(?:\.\d+)?))?"
+)
 _DAY = np.timedelta64(1, "D")
 
 
@@ -146,15 +190,19 @@ def _timestamp(value):
     "Days since 1970, or None if `value` is no timestamp"
     if isinstance(value, str):
         found = _TIMESTAMP.fullmatch(value)
-        if not found: return None
-        try: instant = np.datetime64(found[1], "us")
-        except ValueError: return None   # such as the 30th of February
+        if not found:
+            return None
+        try:
+            instant = np.datetime64(found[1], "us")
+        except ValueError:
+            return None  # such as the 30th of February
         zone = (found[2] or "Z").replace(":", "").replace("Z", "+0000")
         east = int(zone[0] + "1") * (int(zone[1:3]) / 24 + int(zone[3:]) / 1440)
         return (instant - np.datetime64(0, "us")) / _DAY - east
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
-    if not isinstance(value, (datetime.date, np.datetime64)): return None
+    if not isinstance(value, (datetime.date, np.datetime64)):
+        return None
     return (np.datetime64(value, "us") - np.datetime64(0, "us")) / _DAY
 
 
@@ -162,12 +210,17 @@ def _duration(value):
     "Days, or None if `value` is no duration"
     if isinstance(value, str):
         found = _DURATION.fullmatch(value)
-        if not found: return None
+        if not found:
+            return None
         sign, *iso = found.groups("0")[:5]
         parts = iso if found[6] is None else found.groups("0")[5:]
         total = sum(float(part) / unit for part, unit in zip(parts, (1, 24, 1440, 86400)))
         return -total if sign == "-" else total
-    return np.timedelta64(value) / _DAY if isinstance(value, (datetime.timedelta, np.timedelta64)) else None
+    return (
+        np.timedelta64(value) / _DAY
+        if isinstance(value, (datetime.timedelta, np.timedelta64))
+        else None
+    )
 
 # %% ../nbs/tables.ipynb #f9b5f9c8
 _TIMES = {"time": _timestamp, "duration": _duration}
@@ -177,31 +230,43 @@ _DTYPES = {"M": "time", "m": "duration"}
 def column_kind(column) -> str:
     "`'time'` or `'duration'` if that is what all its cells hold, otherwise `'number'`"
     dtype = getattr(column, "dtype", None)
-    if isinstance(dtype, pd.PeriodDtype): return "time"
-    if getattr(dtype, "kind", "O") in _DTYPES: return _DTYPES[dtype.kind]
-    if getattr(dtype, "kind", "O") != "O" or isinstance(dtype, pd.CategoricalDtype): return "number"
+    if isinstance(dtype, pd.PeriodDtype):
+        return "time"
+    if getattr(dtype, "kind", "O") in _DTYPES:
+        return _DTYPES[dtype.kind]
+    if getattr(dtype, "kind", "O") != "O" or isinstance(dtype, pd.CategoricalDtype):
+        return "number"
     values = pd.Series(column).dropna()
     for kind, read in _TIMES.items():
-        if len(values) and all(read(value) is not None for value in values): return kind
+        if len(values) and all(read(value) is not None for value in values):
+            return kind
     return "number"
 
 
 def as_days(values, name, kind: str) -> np.ndarray:
     "Timestamps as days since 1970, durations as days, missing values as NaN; `kind` is that of the training column"
     column = pd.Series(values)
-    if isinstance(column.dtype, pd.PeriodDtype): column = column.dt.to_timestamp()
-    if getattr(column.dtype, "tz", None) is not None: column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    if isinstance(column.dtype, pd.PeriodDtype):
+        column = column.dt.to_timestamp()
+    if getattr(column.dtype, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     if _DTYPES.get(getattr(column.dtype, "kind", "")) == kind:
-        whole = column.to_numpy()   # in its own unit: nanoseconds would not reach beyond the year 2262
+        whole = (
+            column.to_numpy()
+        )  # in its own unit: nanoseconds would not reach beyond the year 2262
         return (whole - np.zeros(1, whole.dtype)) / _DAY
     days = np.full(len(column), np.nan)
     for i in np.flatnonzero(column.notna()):
         day = _TIMES[kind](column.iloc[i])
         if day is None:
-            held, such = ("dates", "2026-11-16T21:30") if kind == "time" else ("durations", "P1DT12H")
-            _refuse(name, reprlib.repr(column.iloc[i]),
-                    f"it held {held} in the training table, so pass {held}, or text such "
-                    f"as {such!r}")
+            held, such = (
+                ("dates", "2026-11-16T21:30") if kind == "time" else ("durations", "P1DT12H")
+            )
+            _refuse(
+                name,
+                reprlib.repr(column.iloc[i]),
+                f"it held {held} in the training table, so pass {held}, or text such as {such!r}",
+            )
         days[i] = day
     return days
 
@@ -218,7 +283,8 @@ def nth_column(table, j):
 
 def _looks_categorical(column):
     "Whether a column of a dataframe is categorical by dtype, or holds text that is no date or duration"
-    if isinstance(column.dtype, pd.CategoricalDtype): return True
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return True
     text = pd.api.types.is_string_dtype(column.dtype) and any(isinstance(v, str) for v in column)
     return text and column_kind(column) == "number"
 
@@ -226,15 +292,20 @@ def _looks_categorical(column):
 def categorical_mask(table, which, names):
     "One boolean per column: is it categorical?"
     d = table.shape[1]
-    if which is None: return np.zeros(d, dtype=bool)
+    if which is None:
+        return np.zeros(d, dtype=bool)
     if isinstance(which, str) and which == "from_dtype":
-        if not isinstance(table, pd.DataFrame): return np.zeros(d, dtype=bool)
+        if not isinstance(table, pd.DataFrame):
+            return np.zeros(d, dtype=bool)
         return np.array([_looks_categorical(nth_column(table, j)) for j in range(d)], dtype=bool)
     which = [which] if isinstance(which, str) or np.ndim(which) == 0 else list(which)
     if which and all(isinstance(w, (bool, np.bool_)) for w in which):
-        if len(which) == d: return np.array(which)
-        raise ValueError(f"categorical_features is a mask of {len(which)} entries for {d} columns: "
-                         "pass one boolean per column.")
+        if len(which) == d:
+            return np.array(which)
+        raise ValueError(
+            f"categorical_features is a mask of {len(which)} entries for {d} columns: "
+            "pass one boolean per column."
+        )
     mask = np.zeros(d, dtype=bool)
     mask[[_position(item, d, names) for item in which]] = True
     return mask
@@ -242,11 +313,17 @@ def categorical_mask(table, which, names):
 # %% ../nbs/tables.ipynb #cf65cff5
 def _position(item, d, names):
     "The index of the column that one entry of `categorical_features` means"
-    if isinstance(item, numbers.Integral) and 0 <= item < d: return item
-    if isinstance(item, str) and names is not None and item in list(names): return list(names).index(item)
-    known = f"indices from 0 to {d - 1}" + ("" if names is None else f" or names such as {names[0]!r}")
-    raise ValueError(f"categorical_features={item!r} is not a column of X: pass 'from_dtype', None, a boolean mask, "
-                     f"or a list of {known}.")
+    if isinstance(item, numbers.Integral) and 0 <= item < d:
+        return item
+    if isinstance(item, str) and names is not None and item in list(names):
+        return list(names).index(item)
+    known = f"indices from 0 to {d - 1}" + (
+        "" if names is None else f" or names such as {names[0]!r}"
+    )
+    raise ValueError(
+        f"categorical_features={item!r} is not a column of X: pass 'from_dtype', None, a boolean mask, "
+        f"or a list of {known}."
+    )
 
 # %% ../nbs/tables.ipynb #9fbb58e5
 MAX_CATEGORIES = 1000
@@ -255,23 +332,38 @@ MAX_CATEGORIES = 1000
 def _factorize(column, name):
     "Codes into the different values of `column` (-1: missing), and these values"
     try:
-        if getattr(column, "dtype", object) != object:
+        if getattr(column, "dtype", object) != np.dtype(object):
             codes, unique = pd.factorize(column)
-        else:   # pandas would take True for 1
+        else:  # pandas would take True for 1
             keys, column = {}, pd.Series(column, dtype=object)
-            def code(value): return keys.setdefault((isinstance(value, (bool, np.bool_)), value), len(keys))
-            codes = np.array([-1 if missing else code(value) for value, missing in zip(column, column.isna())])
+
+            def code(value):
+                return keys.setdefault((isinstance(value, (bool, np.bool_)), value), len(keys))
+
+            codes = np.array(
+                [-1 if missing else code(value) for value, missing in zip(column, column.isna())]
+            )
             unique = [value for _, value in keys]
     except TypeError as error:
-        _refuse(name, f"a value that cannot be a category ({error})",
-                "categories may be strings, finite numbers or booleans")
-    return codes, [v.item() if isinstance(v, np.generic) else v for v in np.asarray([*unique, None], dtype=object)[:-1]]
+        _refuse(
+            name,
+            f"a value that cannot be a category ({error})",
+            "categories may be strings, finite numbers or booleans",
+        )
+    return codes, [
+        v.item() if isinstance(v, np.generic) else v
+        for v in np.asarray([*unique, None], dtype=object)[:-1]
+    ]
 
 
 def _check_category(value, name):
-    if isinstance(value, (str, bool, int)) or isinstance(value, float) and np.isfinite(value): return
-    _refuse(name, f"the category {value!r} of type {type(value).__name__}",
-            "categories may be strings, finite numbers or booleans; .astype(str) turns others into strings")
+    if isinstance(value, (str, bool, int)) or isinstance(value, float) and np.isfinite(value):
+        return
+    _refuse(
+        name,
+        f"the category {value!r} of type {type(value).__name__}",
+        "categories may be strings, finite numbers or booleans; .astype(str) turns others into strings",
+    )
 
 # %% ../nbs/tables.ipynb #9beac083
 def _class(value):
@@ -280,10 +372,13 @@ def _class(value):
 
 def _meaning(value):
     "The meaning of a level or a value, whatever type it was read as: a number, `'true'`, `'false'`, or None"
-    if not isinstance(value, str): return str(value).lower() if isinstance(value, bool) else value
+    if not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else value
     text = value.strip()
-    if text.lower() in ("true", "false"): return text.lower()
-    if not _NUMERAL.fullmatch(text): return None
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    if not _NUMERAL.fullmatch(text):
+        return None
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
@@ -298,21 +393,31 @@ class Levels:
         self.levels, self.name, self.by_meaning = levels, name, defaultdict(list)
         self.exact = {(_class(level), level): k for k, level in enumerate(levels)}
         for k, level in enumerate(levels):
-            if level is not None and _meaning(level) is not None: self.by_meaning[_meaning(level)].append(k)
+            if level is not None and _meaning(level) is not None:
+                self.by_meaning[_meaning(level)].append(k)
 
     def find(self, value) -> int:
         "The position of `value` among the levels, -1 if it is not one of them"
         here = self.exact.get((_class(value), value))
-        if here is not None: return here
+        if here is not None:
+            return here
         found = self.by_meaning.get(_meaning(value), []) if value is not None else []
-        coded = [k for k in found if isinstance(self.levels[k], str) and _has_lost_zeros(self.levels[k])]
-        if isinstance(value, str):   # '7' and '07' are two texts
-            found, coded = [] if _has_lost_zeros(value) else [k for k in found if k not in coded], []
+        coded = [
+            k for k in found if isinstance(self.levels[k], str) and _has_lost_zeros(self.levels[k])
+        ]
+        if isinstance(value, str):  # '7' and '07' are two texts
+            found, coded = (
+                [] if _has_lost_zeros(value) else [k for k in found if k not in coded],
+                [],
+            )
         if len(found) > 1 or coded:
             such = " or ".join(repr(self.levels[k]) for k in found[:2])
-            _refuse(self.name, f"{value!r} where the training table held {such} as text", "read it as text, "
-                    "dtype=str, so that both mean the same")
-        if not found and not isinstance(value, str):   # 1 is true
+            _refuse(
+                self.name,
+                f"{value!r} where the training table held {such} as text",
+                "read it as text, dtype=str, so that both mean the same",
+            )
+        if not found and not isinstance(value, str):  # 1 is true
             other = {"boolean": "number", "number": "boolean"}[_class(value)]
             found = [self.exact.get((other, value), -1)]
         return found[0] if found else -1
@@ -321,23 +426,30 @@ class Levels:
         "The position of each value of `column` among the levels, -1 if it is none; missing values have the level None"
         codes, unique = _factorize(column, self.name)
         if check:
-            for value in unique: _check_category(value, self.name)
-        return np.array([self.find(value) for value in [*unique, None]])[codes]   # code -1, missing: the last entry
+            for value in unique:
+                _check_category(value, self.name)
+        return np.array([self.find(value) for value in [*unique, None]])[
+            codes
+        ]  # code -1, missing: the last entry
 
 # %% ../nbs/tables.ipynb #96129197
-MANY_LEVELS = 20   # no warning up to this many
+MANY_LEVELS = 20  # no warning up to this many
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 
 
 def _warn_of_levels(levels, n_rows, name):
     "Warn if a categorical column is probably none"
     if any(isinstance(level, str) and "," in level for level in levels) and all(
-            isinstance(level, str) and _DECIMAL_COMMA.fullmatch(level) for level in levels):
+        isinstance(level, str) and _DECIMAL_COMMA.fullmatch(level) for level in levels
+    ):
         reason = "holds numbers with a decimal comma, which are read as categories: read the file with decimal=','"
     elif len(levels) > max(MANY_LEVELS, n_rows / 2):
-        reason = (f"has {len(levels):,} categories in {n_rows:,} rows, nearly one per row, which tells little about "
-                  "similarity: drop the column if it is an identifier, or parse it if it holds numbers or dates")
-    else: return
+        reason = (
+            f"has {len(levels):,} categories in {n_rows:,} rows, nearly one per row, which tells little about "
+            "similarity: drop the column if it is an identifier, or parse it if it holds numbers or dates"
+        )
+    else:
+        return
     warnings.warn(f"Column {name!r} {reason}.", UserWarning, stacklevel=2)
 
 # %% ../nbs/tables.ipynb #704a78f5
@@ -345,30 +457,41 @@ def as_levels(values, levels: list, name) -> np.ndarray:
     "The values of a column, each as the level that it means if there is one; None for a missing value"
     column = pd.Series(values)
     codes = Levels(levels, name).codes(column)
-    plain = [None if missing else levels[code] if code >= 0 else value
-             for value, code, missing in zip(column, codes, column.isna())]
+    plain = [
+        None if missing else levels[code] if code >= 0 else value
+        for value, code, missing in zip(column, codes, column.isna())
+    ]
     return np.array([*plain, None], dtype=object)[:-1]
 
 # %% ../nbs/tables.ipynb #859ab064
 @dataclass
 class Categories:
     "How a categorical column is encoded: one level per bit, `None` (missing) last if training had it"
+
     levels: list
 
     @classmethod
     def fit(cls, column, name):
         codes, levels = _factorize(column, name)
-        for level in levels: _check_category(level, name)
+        for level in levels:
+            _check_category(level, name)
         if len(levels) > MAX_CATEGORIES:
-            raise ValueError(f"Column {name!r} has {len(levels):,} categories in {len(codes):,} rows, and "
-                             f"{MAX_CATEGORIES:,} are allowed: leave out identifiers and free text, "
-                             "or group rare categories.")
+            raise ValueError(
+                f"Column {name!r} has {len(levels):,} categories in {len(codes):,} rows, and "
+                f"{MAX_CATEGORIES:,} are allowed: leave out identifiers and free text, "
+                "or group rare categories."
+            )
         _warn_of_levels(levels, int((codes >= 0).sum()), name)
-        levels.sort(key=lambda level: (isinstance(level, str), level))   # the order of rows must not matter
+        levels.sort(
+            key=lambda level: (isinstance(level, str), level)
+        )  # the order of rows must not matter
         return cls(levels + [None] * bool((codes < 0).any()))
 
     def encode(self, column, name):
         return Levels(self.levels, name).codes(column) == np.arange(len(self.levels))[:, None]
 
     def names(self, name):
-        return [f"missingindicator_{name}" if level is None else f"{name}_{level}" for level in self.levels]
+        return [
+            f"missingindicator_{name}" if level is None else f"{name}_{level}"
+            for level in self.levels
+        ]

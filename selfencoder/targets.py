@@ -17,7 +17,8 @@ from .files import check_arrays, check_fields, check_range, is_level, list_of, r
 
 # %% ../nbs/targets.ipynb #85c27b51
 def _unmasked(y):
-    if np.ma.is_masked(y): raise ValueError("Input y contains masked entries: leave out the rows that have no target.")
+    if np.ma.is_masked(y):
+        raise ValueError("Input y contains masked entries: leave out the rows that have no target.")
     return y
 
 
@@ -33,7 +34,8 @@ def class_codes(y) -> tuple[np.ndarray, np.ndarray]:
 # %% ../nbs/targets.ipynb #6aae9f21
 def target_columns(y) -> list:
     "One array for each target of `y`, which is (n,), (n, 1) or (n, targets)"
-    if isinstance(y, pd.DataFrame) and y.shape[1] > 1: return [y.iloc[:, j].to_numpy() for j in range(y.shape[1])]
+    if isinstance(y, pd.DataFrame) and y.shape[1] > 1:
+        return [y.iloc[:, j].to_numpy() for j in range(y.shape[1])]
     y = np.asarray(y)
     return list(y.T) if y.ndim == 2 and y.shape[1] > 1 else [y]
 
@@ -44,16 +46,21 @@ def real_targets(y) -> np.ndarray:
         y = check_array(_unmasked(y), ensure_2d=False, dtype=np.float64, input_name="y")
     except ValueError:
         text = [value for value in np.ravel(np.asarray(y, dtype=object)) if isinstance(value, str)]
-        if not text: raise
-        raise ValueError(f"Input y holds text such as {text[0]!r:.60}, which is not a number: use the classifier, or "
-                         "convert it to numbers.") from None
+        if not text:
+            raise
+        raise ValueError(
+            f"Input y holds text such as {text[0]!r:.60}, which is not a number: use the classifier, or "
+            "convert it to numbers."
+        ) from None
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 # %% ../nbs/targets.ipynb #e4081b39
 def require_target(estimator, X, y):
     "Raise unless there is one target for each row of the table"
     if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
     check_consistent_length(X, y)
 
 # %% ../nbs/targets.ipynb #58416964
@@ -64,27 +71,39 @@ def votes_by_probability(distance: np.ndarray) -> np.ndarray:
 # %% ../nbs/targets.ipynb #a74219e4
 def votes_by(weights, distance: np.ndarray) -> np.ndarray | None:
     "The votes of neighbours at these distances; None: one each"
-    if weights in (None, "uniform"): return None
-    if isinstance(weights, str) and weights == "probability": return votes_by_probability(distance)
+    if weights in (None, "uniform"):
+        return None
+    if isinstance(weights, str) and weights == "probability":
+        return votes_by_probability(distance)
     votes = np.asarray(_get_weights(distance, weights), dtype=np.float64)
     if votes.shape != distance.shape or not (votes >= 0).all() or not np.isfinite(votes).all():
-        raise ValueError("the function `weights` must give one finite vote, not less than zero, for each distance.")
+        raise ValueError(
+            "the function `weights` must give one finite vote, not less than zero, for each distance."
+        )
     if not votes.any(axis=1).all():
-        raise ValueError("All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this "
-                         "case if you are using a user-defined function.")   # scikit-learn's words
+        raise ValueError(
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this "
+            "case if you are using a user-defined function."
+        )  # scikit-learn's words
     return votes
 
 # %% ../nbs/targets.ipynb #9724c673
-def class_shares(codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None) -> np.ndarray:
+def class_shares(
+    codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None
+) -> np.ndarray:
     "The share of the votes for each class code, (queries, n_classes); no votes: one for each neighbour"
     votes = np.ones(codes.shape) if votes is None else votes
     n_queries, n_classes = len(codes), n_classes or int(codes.max()) + 1
     cell = np.arange(n_queries)[:, None] * n_classes + codes
-    counted = np.bincount(cell.ravel(), votes.ravel(), minlength=n_queries * n_classes).reshape(n_queries, n_classes)
+    counted = np.bincount(cell.ravel(), votes.ravel(), minlength=n_queries * n_classes).reshape(
+        n_queries, n_classes
+    )
     return counted / counted.sum(axis=1, keepdims=True)
 
 # %% ../nbs/targets.ipynb #9b8e99bf
-def most_voted(codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None) -> np.ndarray:
+def most_voted(
+    codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None
+) -> np.ndarray:
     "The class with most votes, the first among equals"
     return class_shares(codes, votes, n_classes).argmax(axis=1)
 
@@ -100,8 +119,12 @@ def classes_state(classes: np.ndarray) -> dict:
     plain = (str, bool, int, float)
     if classes.dtype == object and not all(isinstance(label, plain) for label in classes):
         kind = type(classes[0]).__name__
-        raise ValueError(f"classes of type {kind} can't be written to a file: make them text first.")
-    plain_array = classes.astype(np.int64) if classes.dtype.kind in "mM" else classes   # dates as counts of their unit
+        raise ValueError(
+            f"classes of type {kind} can't be written to a file: make them text first."
+        )
+    plain_array = (
+        classes.astype(np.int64) if classes.dtype.kind in "mM" else classes
+    )  # dates as counts of their unit
     return {"classes": plain_array.tolist(), "classes_dtype": classes.dtype.str}
 
 
@@ -113,11 +136,19 @@ def classes_from_state(state: dict) -> np.ndarray:
 # %% ../nbs/targets.ipynb #131b5b3a
 def check_classes(fields: dict):
     "Check the classes of one target"
-    check_fields("classes", fields, classes=list_of(is_level, distinct=True),
-                 classes_dtype=lambda text: isinstance(text, str) and np.dtype(text).kind in "biufUOmM")
+    check_fields(
+        "classes",
+        fields,
+        classes=list_of(is_level, distinct=True),
+        classes_dtype=lambda text: isinstance(text, str) and np.dtype(text).kind in "biufUOmM",
+    )
     classes = np.array(fields["classes"], dtype=fields["classes_dtype"])
-    require(len(classes) and (np.sort(classes) == classes).all() and len(set(classes.tolist())) == len(classes),
-            "the classes are not in order")
+    require(
+        len(classes)
+        and (np.sort(classes) == classes).all()
+        and len(set(classes.tolist())) == len(classes),
+        "the classes are not in order",
+    )
 
 
 def check_codes(classes: list, codes: np.ndarray):
@@ -131,5 +162,7 @@ def check_codes(classes: list, codes: np.ndarray):
 def check_targets(targets: np.ndarray, n_rows: int):
     "Check the numbers of a target, or of several"
     require(targets.ndim in (1, 2), "targets are no column")
-    check_arrays({"targets": targets}, {"targets": "f n" if targets.ndim == 1 else "f n t"}, {"n": n_rows})
+    check_arrays(
+        {"targets": targets}, {"targets": "f n" if targets.ndim == 1 else "f n t"}, {"n": n_rows}
+    )
     require(targets.size > 0, "targets are empty")

@@ -2,6 +2,7 @@
 
 It lies beside them and is no part of the library.
 """
+
 import json
 import os
 import re
@@ -18,22 +19,34 @@ from matplotlib.figure import Figure
 QUESTIONS = ("transform", "identify_proba", "predict", "predict_proba")
 
 
-def configurations(n_visible=50, n_negatives=20, width=8, batch_size=32, max_iter=20, learning_rate_init=None):
+def configurations(
+    n_visible=50, n_negatives=20, width=8, batch_size=32, max_iter=20, learning_rate_init=None
+):
     """Parameters that cover outputs, solvers, coordinates, starts, hidden layers and both kinds of sampling.
 
     Sizes and epochs are for tables of about 150 rows; smaller tables want smaller ones.
     """
-    hidden = {"hidden_layer_sizes": (width,), "max_iter": max_iter, "learning_rate_init": learning_rate_init}
+    hidden = {
+        "hidden_layer_sizes": (width,),
+        "max_iter": max_iter,
+        "learning_rate_init": learning_rate_init,
+    }
     paper = {"invariance": None, "solver": "adam", "init": "random", "alpha": 0.0}
     return {
         "default": {},
         "affine": {"invariance": "affine"},
         "sigmoid, Newton": {"output_activation": "sigmoid", "solver": "newton"},
         "sigmoid, L-BFGS": {"output_activation": "sigmoid", "solver": "lbfgs"},
-        "sigmoid, affine, L-BFGS": {"output_activation": "sigmoid", "invariance": "affine", "solver": "lbfgs"},
+        "sigmoid, affine, L-BFGS": {
+            "output_activation": "sigmoid",
+            "invariance": "affine",
+            "solver": "lbfgs",
+        },
         "hidden layer": hidden,
-        "two hidden layers, tanh": hidden | {"hidden_layer_sizes": (width, 5), "activation": "tanh"},
-        "hidden layer, logistic, sigmoid": hidden | {"activation": "logistic", "output_activation": "sigmoid"},
+        "two hidden layers, tanh": hidden
+        | {"hidden_layer_sizes": (width, 5), "activation": "tanh"},
+        "hidden layer, logistic, sigmoid": hidden
+        | {"activation": "logistic", "output_activation": "sigmoid"},
         "mini-batches": {"solver": "adam", "batch_size": batch_size, "max_iter": 5},
         "started as k-NN": {"init": "neighbors", "max_iter": 3},
         "sampled": {"n_visible": n_visible},
@@ -46,7 +59,10 @@ def answers(estimator, X):
     "All that a fitted estimator says about the rows of `X`, by name"
     found = {name: getattr(estimator, name)(X) for name in QUESTIONS if hasattr(estimator, name)}
     found["distance"], found["index"] = estimator.kneighbors(X)
-    return {name: value.toarray() if hasattr(value, "toarray") else value for name, value in found.items()}
+    return {
+        name: value.toarray() if hasattr(value, "toarray") else value
+        for name, value in found.items()
+    }
 
 
 def assert_same_bits(left, right):
@@ -69,47 +85,90 @@ def refusal(action, contains="", errors=(ValueError, TypeError)):
 
 # ---- answers that are stored -----------------------------------------------------------------------------------
 
+
 def plain(value):
     "Anything as JSON: of a large array its shape and some entries, of a long text its words and its numbers apart"
-    if hasattr(value, "toarray"): value = value.toarray()
-    if isinstance(value, pd.Series): value = value.to_frame("values")
+    if hasattr(value, "toarray"):
+        value = value.toarray()
+    if isinstance(value, pd.Series):
+        value = value.to_frame("values")
     if isinstance(value, pd.DataFrame):
-        return {"index": plain(value.index.to_numpy()), **{str(name): plain(column.to_numpy()) for name, column in value.items()}}
-    if isinstance(value, torch.Tensor): value = value.detach().numpy()
-    if isinstance(value, Figure): return [plain(axes) for axes in value.axes]
+        return {
+            "index": plain(value.index.to_numpy()),
+            **{str(name): plain(column.to_numpy()) for name, column in value.items()},
+        }
+    if isinstance(value, torch.Tensor):
+        value = value.detach().numpy()
+    if isinstance(value, Figure):
+        return [plain(axes) for axes in value.axes]
     if isinstance(value, Axes):
-        texts = [value.get_title(), value.get_xlabel(), value.get_ylabel(), *(text.get_text() for text in value.texts)]
-        return {"texts": texts, "ticks": [text.get_text() for text in value.get_yticklabels()],
-                "lines": [plain(line.get_xydata()) for line in value.lines],
-                "points": [plain(np.asarray(points.get_offsets())) for points in value.collections if len(points.get_offsets())]}
+        texts = [
+            value.get_title(),
+            value.get_xlabel(),
+            value.get_ylabel(),
+            *(text.get_text() for text in value.texts),
+        ]
+        return {
+            "texts": texts,
+            "ticks": [text.get_text() for text in value.get_yticklabels()],
+            "lines": [plain(line.get_xydata()) for line in value.lines],
+            "points": [
+                plain(np.asarray(points.get_offsets()))
+                for points in value.collections
+                if len(points.get_offsets())
+            ],
+        }
     if isinstance(value, np.ndarray):
         if value.size > 40 and value.dtype.kind in "fiub":
             some = value.ravel()[np.linspace(0, value.size - 1, 15).astype(int)]
             known = value[np.isfinite(value)].astype(float)
-            return {"shape": list(value.shape), "mean": plain(known.mean()), "spread": plain(known.std()), "some": plain(some)}
+            return {
+                "shape": list(value.shape),
+                "mean": plain(known.mean()),
+                "spread": plain(known.std()),
+                "some": plain(some),
+            }
         return [plain(each) for each in value]
-    if isinstance(value, dict): return {str(name): plain(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple, set)): return [plain(each) for each in (sorted(value) if isinstance(value, set) else value)]
+    if isinstance(value, dict):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [plain(each) for each in (sorted(value) if isinstance(value, set) else value)]
     if isinstance(value, str) and (len(value) > 300 or re.search(r"\d\.\d{4}", value)):
         numbers = re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", value)
         words = re.sub(r"-?\d+\.?\d*(?:e-?\d+)?", "#", value)
-        return {"words": zlib.crc32(words.encode()), "numbers": plain(np.array(numbers, dtype=float))}
-    if isinstance(value, (bool, np.bool_)): return bool(value)
-    if isinstance(value, (int, np.integer)): return int(value)
-    if isinstance(value, (float, np.floating)): return float(f"{value:.7g}") if np.isfinite(value) else str(value)
+        return {
+            "words": zlib.crc32(words.encode()),
+            "numbers": plain(np.array(numbers, dtype=float)),
+        }
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(f"{value:.7g}") if np.isfinite(value) else str(value)
     return value if value is None else str(value)
 
 
 def differences(stored, found, where="", tolerance=1e-4):
     "Where two answers differ by more than rounding"
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
-        return [each for name in stored for each in differences(stored[name], found[name], f"{where}/{name}", tolerance)]
+        return [
+            each
+            for name in stored
+            for each in differences(stored[name], found[name], f"{where}/{name}", tolerance)
+        ]
     if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
         pairs = enumerate(zip(stored, found))
         return [each for i, pair in pairs for each in differences(*pair, f"{where}/{i}", tolerance)]
-    if isinstance(stored, (int, float)) and isinstance(found, (int, float)) and type(stored) is not bool:
-        if abs(stored - found) <= tolerance * max(abs(stored), abs(found)) + 1e-7: return []
-    elif stored == found: return []
+    if (
+        isinstance(stored, (int, float))
+        and isinstance(found, (int, float))
+        and type(stored) is not bool
+    ):
+        if abs(stored - found) <= tolerance * max(abs(stored), abs(found)) + 1e-7:
+            return []
+    elif stored == found:
+        return []
     return [f"{where}: {str(stored)[:80]} was stored, {str(found)[:80]} is found"]
 
 
@@ -119,12 +178,21 @@ class StoredAnswers:
     def __init__(self, path):
         self.path, self.found = Path(path), {}
 
-    def add(self, name, value): self.found[name] = json.loads(json.dumps(plain(value)))
+    def add(self, name, value):
+        self.found[name] = json.loads(json.dumps(plain(value)))
 
     def check(self):
         if os.environ.get("STORE_ANSWERS"):
-            lines = (f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in self.found.items())
+            lines = (
+                f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
+                for name, value in self.found.items()
+            )
             self.path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
         wrong = differences(json.loads(self.path.read_text(encoding="utf-8")), self.found)
-        assert not wrong, "\n".join([f"{len(wrong)} answers differ; if they should, STORE_ANSWERS=1 stores them:", *wrong[:10]])
+        assert not wrong, "\n".join(
+            [
+                f"{len(wrong)} answers differ; if they should, STORE_ANSWERS=1 stores them:",
+                *wrong[:10],
+            ]
+        )
         return len(self.found)

@@ -15,12 +15,39 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..arithmetic import (FAR, column_space, float_precision, multiply_rows, snap, standard_units,
-                                    varying_columns, weighted_median)
-from ..files import (COLUMN_KINDS, are_levels, check_arrays, check_column_names, check_fields,
-                               check_increasing, is_positive_or_zero, list_of, require)
-from ..tables import (Categories, Levels, as_floats, as_levels, categorical_mask, column_kind, floats_of,
-                                read_query, read_table, remember_columns)
+from selfencoder.arithmetic import (
+    FAR,
+    column_space,
+    float_precision,
+    multiply_rows,
+    snap,
+    standard_units,
+    varying_columns,
+    weighted_median,
+)
+from selfencoder.files import (
+    COLUMN_KINDS,
+    are_levels,
+    check_arrays,
+    check_column_names,
+    check_fields,
+    check_increasing,
+    is_positive_or_zero,
+    list_of,
+    require,
+)
+from selfencoder.tables import (
+    Categories,
+    Levels,
+    as_floats,
+    as_levels,
+    categorical_mask,
+    column_kind,
+    floats_of,
+    read_query,
+    read_table,
+    remember_columns,
+)
 
 # %% ../../nbs/kernel/coordinates.ipynb #3ca0f4ca
 def plain_level(value):
@@ -30,11 +57,13 @@ def plain_level(value):
 
 def positions(
     column: pd.Series,
-    levels: list,   # in order
-    name="x0",      # how to call the column in an error
+    levels: list,  # in order
+    name="x0",  # how to call the column in an error
 ) -> np.ndarray:
     "For each value its place among `levels`, NaN if it is none of them"
-    plain = [None if missing else plain_level(value) for value, missing in zip(column, pd.isna(column))]
+    plain = [
+        None if missing else plain_level(value) for value, missing in zip(column, pd.isna(column))
+    ]
     place = Levels(levels, name).codes(pd.Series(plain, dtype=object))
     return np.where(place < 0, np.nan, place)
 
@@ -48,10 +77,11 @@ def _float_type(values) -> type:
 @dataclass
 class Column:
     "How one column of a table becomes a number or bits: what it is, and what was learned about it"
-    kind: str                                    # "number", "time", "duration", "order" or "category"
-    levels: list = field(default_factory=list)   # of categories, in order
-    median: float = 0.0                          # fills missing values
-    size: float = 0.0                            # of a category: the distance of two rows that differ in it
+
+    kind: str  # "number", "time", "duration", "order" or "category"
+    levels: list = field(default_factory=list)  # of categories, in order
+    median: float = 0.0  # fills missing values
+    size: float = 0.0  # of a category: the distance of two rows that differ in it
 
     @classmethod
     def of(cls, values, name, categorical: bool):
@@ -59,35 +89,47 @@ class Column:
         dtype = getattr(values, "dtype", None)
         if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
             return cls("order", [plain_level(level) for level in dtype.categories])
-        if categorical: return cls("category", Categories.fit(values, name).levels)
+        if categorical:
+            return cls("category", Categories.fit(values, name).levels)
         kind = column_kind(values)
-        if kind == "number": as_floats(values, name)   # in training, text is no number
+        if kind == "number":
+            as_floats(values, name)  # in training, text is no number
         return cls(kind)
 
     def floats(self, values, name) -> np.ndarray:
         "A column of numbers, timestamps or ordered levels as floats, NaN for missing values"
-        return positions(values, self.levels, name) if self.kind == "order" else floats_of(values, name, self.kind)
+        return (
+            positions(values, self.levels, name)
+            if self.kind == "order"
+            else floats_of(values, name, self.kind)
+        )
 
     def values_of(self, floats: np.ndarray):
         "A column of a table that `floats` gives these floats for; objects, of a category, as they are"
         if self.kind == "order":
             codes = np.where(np.isnan(floats), -1, floats).astype(int)
             return pd.Categorical.from_codes(codes, self.levels, ordered=True)
-        if self.kind not in ("time", "duration"): return floats
-        microseconds = np.where(np.isnan(floats), np.iinfo(np.int64).min, np.rint(floats * 86_400_000_000))   # NaT
-        return microseconds.astype(np.int64).view({"time": "datetime64[us]", "duration": "timedelta64[us]"}[self.kind])
+        if self.kind not in ("time", "duration"):
+            return floats
+        microseconds = np.where(
+            np.isnan(floats), np.iinfo(np.int64).min, np.rint(floats * 86_400_000_000)
+        )  # NaT
+        return microseconds.astype(np.int64).view(
+            {"time": "datetime64[us]", "duration": "timedelta64[us]"}[self.kind]
+        )
 
     def bits(self, values, name) -> np.ndarray:
         "A categorical column as 0/1 columns, one for each level; all zero for a level that training did not see"
         return Categories(self.levels).encode(values, name).T.astype(np.float64)
 
 # %% ../../nbs/kernel/coordinates.ipynb #59a57bc0
-REACH = 3.0   # standard deviations: farther out is not looked at
+REACH = 3.0  # standard deviations: farther out is not looked at
 
 
 @dataclass
 class Scores:
     "Clipped standard scores of columns"
+
     unit: np.ndarray
     mean: np.ndarray
     factor: np.ndarray
@@ -102,14 +144,16 @@ class Scores:
         with np.errstate(over="ignore"):
             return np.clip((E / self.unit - self.mean) * self.factor, -reach, reach)
 
-    def __call__(self, E): return snap(self.within(E, REACH))
+    def __call__(self, E):
+        return snap(self.within(E, REACH))
 
 # %% ../../nbs/kernel/coordinates.ipynb #6de1d472
 @dataclass
 class Ranks:
     "The share of training rows below a value, ties counted half, centred and with variance one: a step function"
-    values: np.ndarray    # (n, columns), each column sorted
-    below: np.ndarray     # (n + 1, columns): the weight of the first 0, 1, ... of them
+
+    values: np.ndarray  # (n, columns), each column sorted
+    below: np.ndarray  # (n + 1, columns): the weight of the first 0, 1, ... of them
     factor: np.ndarray
 
     @classmethod
@@ -125,11 +169,14 @@ class Ranks:
         "Weight below minus weight above, which changes its sign with the column, over twice the weight of all"
         result = np.empty_like(E)
         for j, (values, below) in enumerate(zip(self.values.T, self.below.T)):
-            left, right = (below[np.searchsorted(values, E[:, j], side)] for side in ("left", "right"))
+            left, right = (
+                below[np.searchsorted(values, E[:, j], side)] for side in ("left", "right")
+            )
             result[:, j] = (left - (below[-1] - right)) / (2 * below[-1])
         return result
 
-    def __call__(self, E): return snap(self.centred(E) * self.factor)
+    def __call__(self, E):
+        return snap(self.centred(E) * self.factor)
 
 # %% ../../nbs/kernel/coordinates.ipynb #69e7945b
 LARGEST_SIZE = 4.0
@@ -138,13 +185,14 @@ LARGEST_SIZE = 4.0
 def category_size(bits: np.ndarray, weights: np.ndarray) -> float:
     "How far apart two rows are that differ in a category; 0 if no two do"
     share = weights @ bits / weights.sum()
-    differ = 1 - (share ** 2).sum()
+    differ = 1 - (share**2).sum()
     return float(min(LARGEST_SIZE, np.sqrt(2 / differ))) if differ > 0 else 0.0
 
 # %% ../../nbs/kernel/coordinates.ipynb #7fa1ae13
 @dataclass
 class Whitening:
     "The linear map to uncorrelated columns of variance one"
+
     mean: np.ndarray
     matrix: np.ndarray
 
@@ -155,7 +203,8 @@ class Whitening:
         C = (S - mean) * np.sqrt(weights / weights.sum())[:, None] * np.sqrt(len(S))
         return cls(mean, column_space(C, tol)[1] * np.sqrt(len(S)))
 
-    def __call__(self, S): return snap(multiply_rows(S - self.mean, self.matrix))
+    def __call__(self, S):
+        return snap(multiply_rows(S - self.mean, self.matrix))
 
 # %% ../../nbs/kernel/coordinates.ipynb #93a8381c
 INVARIANCES = ("scale", "monotone", "affine")
@@ -170,34 +219,49 @@ def kernel_names(invariance: str) -> list:
 @dataclass
 class View:
     "What one kernel compares: some columns of the coordinates, each times a factor"
+
     columns: np.ndarray
     factors: np.ndarray
 
     def __call__(self, Z):
         compared = Z[:, self.columns]
-        if (self.factors == 1).all(): return compared
-        return snap(compared * self.factors)   # on the grid again, where distances by products are exact
+        if (self.factors == 1).all():
+            return compared
+        return snap(
+            compared * self.factors
+        )  # on the grid again, where distances by products are exact
 
 # %% ../../nbs/kernel/coordinates.ipynb #252767b5
-NUMBER_COORDINATES = {"scale": ("score", "rank"), "monotone": ("rank",), "affine": ()}   # of a column of numbers
+NUMBER_COORDINATES = {
+    "scale": ("score", "rank"),
+    "monotone": ("rank",),
+    "affine": (),
+}  # of a column of numbers
 
 
 @dataclass
 class Layout:
     "What each coordinate is, and which column of the table it comes from"
-    kinds: np.ndarray      # of each coordinate: "score", "rank", "category" or "white"
-    sources: np.ndarray    # the column of the table it comes from; -1 if it comes from all
-    whitened: np.ndarray   # the column of the table that each row of the whitening matrix belongs to
+
+    kinds: np.ndarray  # of each coordinate: "score", "rank", "category" or "white"
+    sources: np.ndarray  # the column of the table it comes from; -1 if it comes from all
+    whitened: np.ndarray  # the column of the table that each row of the whitening matrix belongs to
 
     @classmethod
     def of(cls, invariance, n_levels: list, numbers, varying, n_white: int):
         "`n_levels`: of each category, None for other columns; `numbers`, `varying`: as `KernelCoordinates` learns them"
         is_category = np.array([levels is not None for levels in n_levels], dtype=bool)
         of_numbers = np.flatnonzero(~is_category)[numbers]
-        of_bits = np.repeat(np.flatnonzero(is_category), [levels for levels in n_levels if levels is not None])
+        of_bits = np.repeat(
+            np.flatnonzero(is_category), [levels for levels in n_levels if levels is not None]
+        )
         from_all = np.full(n_white, -1)
         if invariance == "affine":
-            return cls(np.repeat(["white"], n_white), from_all, np.concatenate([of_numbers, of_bits])[varying])
+            return cls(
+                np.repeat(["white"], n_white),
+                from_all,
+                np.concatenate([of_numbers, of_bits])[varying],
+            )
         kinds = NUMBER_COORDINATES[invariance]
         sizes = [len(of_numbers)] * len(kinds) + [len(of_bits), n_white]
         sources = np.concatenate([*[of_numbers] * len(kinds), of_bits, from_all]).astype(int)
@@ -259,12 +323,18 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
     def fit_transform_table(self, table, weights=None):
         "As `fit_transform`, for a table that was read already; rows have weights"
         if self.invariance not in INVARIANCES:
-            raise ValueError(f"invariance must be one of {', '.join(map(repr, INVARIANCES))}; got {self.invariance!r}.")
+            raise ValueError(
+                f"invariance must be one of {', '.join(map(repr, INVARIANCES))}; got {self.invariance!r}."
+            )
         weights = np.ones(len(table)) if weights is None else weights
         remember_columns(table, self)
-        categorical = categorical_mask(table, self.categorical_features, getattr(self, "feature_names_in_", None))
-        self.columns_ = [Column.of(values, name, bool(is_category))
-                         for (name, values), is_category in zip(self._columns_of(table), categorical)]
+        categorical = categorical_mask(
+            table, self.categorical_features, getattr(self, "feature_names_in_", None)
+        )
+        self.columns_ = [
+            Column.of(values, name, bool(is_category))
+            for (name, values), is_category in zip(self._columns_of(table), categorical)
+        ]
         E, bits = self._read(table, weights)
         self.numbers_ = varying_columns(E) if E.shape[1] else np.zeros(0, dtype=int)
         return self._fit_parts(E[:, self.numbers_], bits, weights, float_precision(table))
@@ -277,18 +347,24 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
     def view(self, kernel, column_weights=None) -> View:
         "The coordinates that `kernel` compares, and their factors; `column_weights`: one for each column of the table"
         number = {"scale": "score", "monotone": "rank", "affine": "white"}[self.invariance]
-        compared = {"laplace": ("score", "rank"), "exponential": ("white",), "gaussian": (number,)}[kernel]
+        compared = {"laplace": ("score", "rank"), "exponential": ("white",), "gaussian": (number,)}[
+            kernel
+        ]
         columns = np.flatnonzero(np.isin(self.kinds_, (*compared, "category")))
         euclidean = np.sqrt(2.0) if kernel != "laplace" else 1.0
         factors = np.where(self.kinds_[columns] == "category", euclidean, 1.0)
-        if column_weights is not None:   # the gaussian kernel's distance is squared, and so are its factors
+        if (
+            column_weights is not None
+        ):  # the gaussian kernel's distance is squared, and so are its factors
             weight = np.asarray(column_weights)[self.sources_[columns]]
             factors = factors * (np.sqrt(weight) if METRICS[kernel] == "squared L2" else weight)
         return View(columns, factors)
 
     def names(self) -> list:
         "The names of the columns; x0, x1, ... if they have none"
-        return list(getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]))
+        return list(
+            getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        )
 
     def _columns_of(self, table):
         "Name and values of each column"
@@ -301,7 +377,8 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         for column, (name, values) in zip(self.columns_, self._columns_of(table)):
             if column.kind == "category":
                 bits.append(column.bits(values, name))
-                if weights is not None: column.size = category_size(bits[-1], weights)
+                if weights is not None:
+                    column.size = category_size(bits[-1], weights)
                 continue
             floats = column.floats(values, name)
             missing = np.isnan(floats)
@@ -312,17 +389,27 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 
     def plain_columns(self, table) -> list:
         "What a table says, column by column, as plain arrays: numbers and times as floats, categories as objects"
-        return [as_levels(values, column.levels, name) if column.kind == "category"
-                else column.floats(values, name).astype(_float_type(values))
-                for column, (name, values) in zip(self.columns_, self._columns_of(table))]
+        return [
+            as_levels(values, column.levels, name)
+            if column.kind == "category"
+            else column.floats(values, name).astype(_float_type(values))
+            for column, (name, values) in zip(self.columns_, self._columns_of(table))
+        ]
 
     def table_of(self, columns: list) -> pd.DataFrame:
         "A table that says what such plain arrays say"
         pairs = zip(self.columns_, columns)
-        frame = pd.DataFrame({j: column.values_of(values) for j, (column, values) in enumerate(pairs)})
-        return frame.set_axis(self.feature_names_in_, axis=1) if hasattr(self, "feature_names_in_") else frame
+        frame = pd.DataFrame(
+            {j: column.values_of(values) for j, (column, values) in enumerate(pairs)}
+        )
+        return (
+            frame.set_axis(self.feature_names_in_, axis=1)
+            if hasattr(self, "feature_names_in_")
+            else frame
+        )
 
-    def _categories(self): return [column for column in self.columns_ if column.kind == "category"]
+    def _categories(self):
+        return [column for column in self.columns_ if column.kind == "category"]
 
     def _ordered(self):
         "Which of the varying columns of numbers are ordered levels"
@@ -334,41 +421,53 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         self.parts_, self.varying_ = {}, np.zeros(0, dtype=int)
         if self.invariance != "affine" or any(column.kind == "order" for column in self.columns_):
             self.parts_["rank"] = Ranks.fit(E, weights)
-        if self.invariance == "affine": self._fit_together(self._encoded(E, bits), weights, precision)
-        else: self._fit_each(E, weights)
+        if self.invariance == "affine":
+            self._fit_together(self._encoded(E, bits), weights, precision)
+        else:
+            self._fit_each(E, weights)
         self.kinds_, self.sources_ = self.layout_.kinds, self.layout_.sources
         return self._apply(E, bits)
 
     def _fit_each(self, E, weights):
         "Scores and ranks, column by column, and the whitened columns beside them"
-        if self.invariance == "scale": self.parts_["score"] = Scores.fit(E, weights)
-        if self.whiten: self.parts_["white"] = Whitening.fit(self._base(E), weights)
+        if self.invariance == "scale":
+            self.parts_["score"] = Scores.fit(E, weights)
+        if self.whiten:
+            self.parts_["white"] = Whitening.fit(self._base(E), weights)
 
     def _fit_together(self, A, weights, precision):
         "Whiten all columns; what is smaller than the rounding of the table does not count as a direction"
         self.varying_ = varying_columns(A)
         varying = A[:, self.varying_]
         scores = self.parts_["score"] = Scores.fit(varying, weights)
-        largest = (np.abs(varying / scores.unit).max(axis=0, initial=0) * scores.factor).max(initial=0)
+        largest = (np.abs(varying / scores.unit).max(axis=0, initial=0) * scores.factor).max(
+            initial=0
+        )
         C = scores.within(varying, FAR)
-        self.parts_["white"] = Whitening.fit(C, weights, 2 * precision * np.sqrt(C.shape[1]) * largest)
+        self.parts_["white"] = Whitening.fit(
+            C, weights, 2 * precision * np.sqrt(C.shape[1]) * largest
+        )
 
     @property
     def layout_(self) -> Layout:
         "What each coordinate is, and where it comes from"
-        n_levels = [len(column.levels) if column.kind == "category" else None for column in self.columns_]
+        n_levels = [
+            len(column.levels) if column.kind == "category" else None for column in self.columns_
+        ]
         n_white = self.parts_["white"].matrix.shape[1] if "white" in self.parts_ else 0
         return Layout.of(self.invariance, n_levels, self.numbers_, self.varying_, n_white)
 
     def _encoded(self, E, bits):
         "Numbers, ordered levels as ranks, and bits: what is whitened under `affine`"
         ordered = self._ordered()
-        if ordered.any(): E = np.where(ordered, self.parts_["rank"](E), E)
+        if ordered.any():
+            E = np.where(ordered, self.parts_["rank"](E), E)
         return np.hstack([E, *bits])
 
     def _base(self, E):
         "Scores, with ranks where the levels are only ordered; ranks alone under `monotone`"
-        if self.invariance == "monotone": return self.parts_["rank"](E)
+        if self.invariance == "monotone":
+            return self.parts_["rank"](E)
         ordered, S = self._ordered(), self.parts_["score"](E)
         return np.where(ordered, self.parts_["rank"](E), S) if ordered.any() else S
 
@@ -376,7 +475,9 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         "The coordinates of rows with these numbers and bits"
         if self.invariance == "affine":
             white, varying = self.parts_["white"], self._encoded(E, bits)[:, self.varying_]
-            return multiply_rows(self.parts_["score"].within(varying, FAR) - white.mean, white.matrix)
+            return multiply_rows(
+                self.parts_["score"].within(varying, FAR) - white.mean, white.matrix
+            )
         sized = [each * snap(column.size / 2) for column, each in zip(self._categories(), bits)]
         base = self._base(E)
         ranks = [self.parts_["rank"](E)] if self.invariance == "scale" else []
@@ -387,18 +488,34 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         "Names of the coordinates: what each number is, and of which column"
         check_is_fitted(self, "columns_")
         names = self.names()
-        return np.array([f"{kind}{k}" if j < 0 else f"{kind} of {names[j]}"
-                         for k, (kind, j) in enumerate(zip(self.kinds_, self.sources_))], dtype=object)
+        return np.array(
+            [
+                f"{kind}{k}" if j < 0 else f"{kind} of {names[j]}"
+                for k, (kind, j) in enumerate(zip(self.kinds_, self.sources_))
+            ],
+            dtype=object,
+        )
 
     def get_state(self):
         "All that was learned: a dict for JSON, and a dict of arrays"
         check_is_fitted(self, "columns_")
         names = getattr(self, "feature_names_in_", None)
-        meta = {"invariance": self.invariance, "columns": [asdict(column) for column in self.columns_],
-                "feature_names_in": None if names is None else list(names), "kinds": self.kinds_.tolist()}
-        arrays = {f"{part}.{name}": array
-                  for part, learned in self.parts_.items() for name, array in vars(learned).items()}
-        return meta, arrays | {"numbers": self.numbers_, "sources": self.sources_, "varying": self.varying_}
+        meta = {
+            "invariance": self.invariance,
+            "columns": [asdict(column) for column in self.columns_],
+            "feature_names_in": None if names is None else list(names),
+            "kinds": self.kinds_.tolist(),
+        }
+        arrays = {
+            f"{part}.{name}": array
+            for part, learned in self.parts_.items()
+            for name, array in vars(learned).items()
+        }
+        return meta, arrays | {
+            "numbers": self.numbers_,
+            "sources": self.sources_,
+            "varying": self.varying_,
+        }
 
     @classmethod
     def from_state(cls, meta, arrays):
@@ -409,47 +526,86 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         if meta["feature_names_in"] is not None:
             self.feature_names_in_ = np.array(meta["feature_names_in"], dtype=object)
         self.categorical_features = [column.kind == "category" for column in self.columns_]
-        for name in ("numbers", "sources", "varying"): setattr(self, f"{name}_", np.asarray(arrays[name]))
+        for name in ("numbers", "sources", "varying"):
+            setattr(self, f"{name}_", np.asarray(arrays[name]))
         self.parts_ = {}
         for part, kind in {"rank": Ranks, "score": Scores, "white": Whitening}.items():
-            learned = {name.removeprefix(f"{part}."): np.asarray(array)
-                       for name, array in arrays.items() if name.startswith(f"{part}.")}
-            if learned: self.parts_[part] = kind(**learned)
+            learned = {
+                name.removeprefix(f"{part}."): np.asarray(array)
+                for name, array in arrays.items()
+                if name.startswith(f"{part}.")
+            }
+            if learned:
+                self.parts_[part] = kind(**learned)
         self.whiten = "white" in self.parts_
         return self
 
 # %% ../../nbs/kernel/coordinates.ipynb #8f341a49
 def check_coordinates_of_kernel(fields: dict, arrays: dict) -> int:
     "Check what the coordinates of the kernel family say; how many coordinates a row has"
-    check_fields("coordinates", fields, invariance=set(NUMBER_COORDINATES), columns=list_of(dict), kinds=list_of(str),
-                 feature_names_in=object)
+    check_fields(
+        "coordinates",
+        fields,
+        invariance=set(NUMBER_COORDINATES),
+        columns=list_of(dict),
+        kinds=list_of(str),
+        feature_names_in=object,
+    )
     columns, invariance = fields["columns"], fields["invariance"]
     for j, column in enumerate(columns):
-        check_fields(f"column {j}", column, kind=COLUMN_KINDS | {"order", "category"}, levels=are_levels, median=float,
-                     size=is_positive_or_zero)
+        check_fields(
+            f"column {j}",
+            column,
+            kind=COLUMN_KINDS | {"order", "category"},
+            levels=are_levels,
+            median=float,
+            size=is_positive_or_zero,
+        )
     check_column_names(fields["feature_names_in"], len(columns))
-    n_levels = [len(column["levels"]) if column["kind"] == "category" else None for column in columns]
+    n_levels = [
+        len(column["levels"]) if column["kind"] == "category" else None for column in columns
+    ]
     n_numbers, n_bits = n_levels.count(None), sum(levels or 0 for levels in n_levels)
     ordered = any(column["kind"] == "order" for column in columns)
     expected = {"numbers": "i e", "sources": "i c", "varying": "i a"}
-    if invariance == "affine" or "white.matrix" in arrays: expected |= {"white.mean": "f w", "white.matrix": "f w r"}
+    if invariance == "affine" or "white.matrix" in arrays:
+        expected |= {"white.mean": "f w", "white.matrix": "f w r"}
     if invariance != "affine" or ordered:
         expected |= {"rank.values": "f m e", "rank.below": "f m1 e", "rank.factor": "f e"}
     if invariance != "monotone":
-        expected |= {f"score.{name}": "f a" if invariance == "affine" else "f e" for name in ("unit", "mean", "factor")}
+        expected |= {
+            f"score.{name}": "f a" if invariance == "affine" else "f e"
+            for name in ("unit", "mean", "factor")
+        }
     sizes = {}
     check_arrays(arrays, expected, sizes)
     check_increasing("coordinates.numbers", arrays["numbers"], n_numbers)
-    if invariance == "affine": check_increasing("coordinates.varying", arrays["varying"], sizes["e"] + n_bits)
-    else: require(not len(arrays["varying"]), "coordinates.varying belongs to affine coordinates")
-    layout = Layout.of(invariance, n_levels, arrays["numbers"], arrays["varying"], sizes.get("r", 0))
-    require(fields["kinds"] == layout.kinds.tolist() and sizes.get("w", len(layout.whitened)) == len(layout.whitened)
-            and np.array_equal(arrays["sources"], layout.sources), "coordinates do not follow from the columns")
+    if invariance == "affine":
+        check_increasing("coordinates.varying", arrays["varying"], sizes["e"] + n_bits)
+    else:
+        require(not len(arrays["varying"]), "coordinates.varying belongs to affine coordinates")
+    layout = Layout.of(
+        invariance, n_levels, arrays["numbers"], arrays["varying"], sizes.get("r", 0)
+    )
+    require(
+        fields["kinds"] == layout.kinds.tolist()
+        and sizes.get("w", len(layout.whitened)) == len(layout.whitened)
+        and np.array_equal(arrays["sources"], layout.sources),
+        "coordinates do not follow from the columns",
+    )
     for name in ("score.unit", "score.factor", "rank.factor"):
-        require(name not in arrays or (arrays[name] > 0).all(), f"coordinates.{name} has entries out of range")
+        require(
+            name not in arrays or (arrays[name] > 0).all(),
+            f"coordinates.{name} has entries out of range",
+        )
     if "rank.values" in arrays:
         below = arrays["rank.below"]
-        require(sizes["m1"] == sizes["m"] + 1 and (np.diff(arrays["rank.values"], axis=0) >= 0).all()
-                and (np.diff(below, axis=0) > 0).all() and (below[0] == 0).all(), "coordinates.rank is no order")
+        require(
+            sizes["m1"] == sizes["m"] + 1
+            and (np.diff(arrays["rank.values"], axis=0) >= 0).all()
+            and (np.diff(below, axis=0) > 0).all()
+            and (below[0] == 0).all(),
+            "coordinates.rank is no order",
+        )
     require(len(layout.kinds) > 0, "there are no coordinates")
     return len(layout.kinds)

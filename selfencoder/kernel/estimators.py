@@ -18,35 +18,92 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state, compute_sample_weight
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+)
 
-from ..files import (ESTIMATOR_FIELDS, check_arrays, check_fields, check_increasing, check_range, is_level,
-                               list_of, require, under_prefix, with_prefix)
-from .coordinates import KernelCoordinates, Ranks, check_coordinates_of_kernel, plain_level
-from .fit import (FitSettings, FittedModel, check_groups, check_weights, fit_model, kernel_device,
-                                    row_positions, warn_of_copies)
+from selfencoder.files import (
+    ESTIMATOR_FIELDS,
+    check_arrays,
+    check_fields,
+    check_increasing,
+    check_range,
+    is_level,
+    list_of,
+    require,
+    under_prefix,
+    with_prefix,
+)
+from selfencoder.kernel.coordinates import (
+    KernelCoordinates,
+    Ranks,
+    check_coordinates_of_kernel,
+    plain_level,
+)
+from selfencoder.kernel.fit import (
+    FitSettings,
+    FittedModel,
+    check_groups,
+    check_weights,
+    fit_model,
+    kernel_device,
+    row_positions,
+    warn_of_copies,
+)
 from .geometry import ExactSchema, KernelGeometry
 from .landmark_geometry import LandmarkGeometry, LandmarkSchema
 from .partitions import Partitions, is_partitioned, open_partitions
-from .target import Calibration, FittedTarget, Target, class_target, codes_among, softmax
+from selfencoder.kernel.target import (
+    Calibration,
+    FittedTarget,
+    Target,
+    class_target,
+    codes_among,
+    softmax,
+)
 from ..neighbors_mixin import NeighborsMixin, documented
 from ..runtime import threads_for
 from ..search import check_n_neighbors, without_self
 from ..tables import read_query, read_table
-from ..targets import (check_codes, check_targets, class_codes, classes_from_state, classes_state, real_targets,
-                                 require_target, target_columns)
+from selfencoder.targets import (
+    check_codes,
+    check_targets,
+    class_codes,
+    classes_from_state,
+    classes_state,
+    real_targets,
+    require_target,
+    target_columns,
+)
 
 # %% ../../nbs/kernel/estimators.ipynb #0d511455
 def check_kernel_model(header: dict, arrays: dict):
     "Raise unless a file says what a model of the kernel family says"
-    check_fields("the file", header, **ESTIMATOR_FIELDS, coordinates=dict, geometry=dict, n_samples_fit=int,
-                 kernels=list_of(dict), classes_or_none=list_of(dict), several_or_none=bool,
-                 row_names_or_none=list_of(is_level))
+    check_fields(
+        "the file",
+        header,
+        **ESTIMATOR_FIELDS,
+        coordinates=dict,
+        geometry=dict,
+        n_samples_fit=int,
+        kernels=list_of(dict),
+        classes_or_none=list_of(dict),
+        several_or_none=bool,
+        row_names_or_none=list_of(is_level),
+    )
     width = check_coordinates_of_kernel(header["coordinates"], under_prefix("coordinates.", arrays))
     rest = {name: array for name, array in arrays.items() if not name.startswith("coordinates.")}
     schema = LandmarkSchema if "landmarks" in header["geometry"] else ExactSchema
     schema.check_header(header["geometry"])
-    expected = {"geometry.Z": "f n c", "geometry.weights": "f n", "rows": "i n", "sample_weights": "f N"}
+    expected = {
+        "geometry.Z": "f n c",
+        "geometry.weights": "f n",
+        "rows": "i n",
+        "sample_weights": "f N",
+    }
     expected |= {name: line for name, line in OPTIONAL_ARRAYS.items() if name in rest}
     expected |= schema.arrays(header["geometry"])
     sizes, targets = {"c": width, "N": header["n_samples_fit"], "1": 1}, rest.pop("targets", None)
@@ -61,12 +118,19 @@ def check_kernel_model(header: dict, arrays: dict):
     check_arrays(rest, expected, sizes)
     weights = rest["sample_weights"]
     check_range("sample_weights", weights, 0)
-    require(np.array_equal(rest["rows"], np.flatnonzero(weights > 0)) and len(rest["rows"]) > 1
-            and (rest["geometry.weights"] > 0).all(), "rows and sample_weights disagree")
+    require(
+        np.array_equal(rest["rows"], np.flatnonzero(weights > 0))
+        and len(rest["rows"]) > 1
+        and (rest["geometry.weights"] > 0).all(),
+        "rows and sample_weights disagree",
+    )
     schema.check_arrays(header["geometry"], under_prefix("geometry.", rest), width)
     require(header["kernels"], "there are no kernels")
-    for record in header["kernels"]: check_fields("a kernel", record, **schema.record)
-    require(len(header.get("row_names", weights)) == len(weights), "there is not one name for each row")
+    for record in header["kernels"]:
+        check_fields("a kernel", record, **schema.record)
+    require(
+        len(header.get("row_names", weights)) == len(weights), "there is not one name for each row"
+    )
     _check_target(header, rest, targets, sizes)
 
 
@@ -74,73 +138,137 @@ OPTIONAL_ARRAYS = {"column_weights": "f D", "groups": "i N", "given_weights": "f
 
 
 def _check_target(header, arrays, targets, sizes):
-    if targets is not None: check_targets(targets, header["n_samples_fit"])
+    if targets is not None:
+        check_targets(targets, header["n_samples_fit"])
     if "classes" in header:
         check_codes(header["classes"], arrays["codes"])
         counts = [len(fields["classes"]) for fields in header["classes"]]
-        require(sizes["k"] == sum(counts) and header["several"] == (len(counts) > 1), "classes and votes disagree")
+        require(
+            sizes["k"] == sum(counts) and header["several"] == (len(counts) > 1),
+            "classes and votes disagree",
+        )
         check_range("temperature", arrays["temperature"], 1e-9)
         for t, count in enumerate(counts):
-            shape = arrays[f"correction.{t}"].shape if f"correction.{t}" in arrays else (count + 1, count)
+            shape = (
+                arrays[f"correction.{t}"].shape
+                if f"correction.{t}" in arrays
+                else (count + 1, count)
+            )
             require(shape == (count + 1, count), f"correction.{t} does not fit the classes")
     elif targets is not None:
         require(sizes["k"] == targets[0].size, "targets and votes disagree")
-    if "judged.rows" in arrays: check_increasing("judged.rows", arrays["judged.rows"], len(arrays["rows"]))
-    if "column_weights" in arrays: check_range("column_weights", arrays["column_weights"], 0)
+    if "judged.rows" in arrays:
+        check_increasing("judged.rows", arrays["judged.rows"], len(arrays["rows"]))
+    if "column_weights" in arrays:
+        check_range("column_weights", arrays["column_weights"], 0)
 
 # %% ../../nbs/kernel/estimators.ipynb #4141ef1c
 def model_state(model: FittedModel) -> tuple[dict, dict]:
     "A fitted model as a dict for JSON and a dict of arrays"
     geometry, arrays = model.geometry.state()
     coordinates, of_coordinates = model.coordinates.get_state()
-    header = {"geometry": geometry, "coordinates": coordinates, "n_samples_fit": len(model.weights),
-              "kernels": model.records}
-    if model.names is not None: header["row_names"] = [plain_level(name) for name in model.names.tolist()]
+    header = {
+        "geometry": geometry,
+        "coordinates": coordinates,
+        "n_samples_fit": len(model.weights),
+        "kernels": model.records,
+    }
+    if model.names is not None:
+        header["row_names"] = [plain_level(name) for name in model.names.tolist()]
     arrays = with_prefix("geometry.", arrays) | with_prefix("coordinates.", of_coordinates)
     arrays |= {"rows": model.rows, "sample_weights": model.weights}
-    optional = {"column_weights": model.column_weights, "groups": model.groups, "given_weights": model.given_weights}
+    optional = {
+        "column_weights": model.column_weights,
+        "groups": model.groups,
+        "given_weights": model.given_weights,
+    }
     arrays |= {name: array for name, array in optional.items() if array is not None}
-    if model.target is None: return header, arrays
+    if model.target is None:
+        return header, arrays
     (coefficients, constant), (rows, votes) = model.target.coefficients, model.target.validation()
-    arrays |= {"constant": constant, "judged.rows": rows, "judged.votes": votes}   # "judged": the format of 0.2.0.dev0
+    arrays |= {
+        "constant": constant,
+        "judged.rows": rows,
+        "judged.votes": votes,
+    }  # "judged": the format of 0.2.0.dev0
     arrays |= {f"coefficients.{p}": each for p, each in enumerate(coefficients)}
-    if not model.target.labels: return header, arrays | {"targets": model.y}
+    if not model.target.labels:
+        return header, arrays | {"targets": model.y}
     several, labels = model.target.several, model.target.labels
-    codes = np.stack([codes_among(each, y) for each, y in zip(labels, model.y.T if several else [model.y])])
+    codes = np.stack(
+        [codes_among(each, y) for each, y in zip(labels, model.y.T if several else [model.y])]
+    )
     header |= {"classes": list(map(classes_state, labels)), "several": several}
     calibrations = model.target.calibrations
-    arrays |= {f"correction.{t}": each.correction for t, each in enumerate(calibrations) if each.correction is not None}
-    return header, arrays | {"codes": codes, "temperature": np.array([each.temperature for each in calibrations])}
+    arrays |= {
+        f"correction.{t}": each.correction
+        for t, each in enumerate(calibrations)
+        if each.correction is not None
+    }
+    return header, arrays | {
+        "codes": codes,
+        "temperature": np.array([each.temperature for each in calibrations]),
+    }
 
 
 def model_from_state(header: dict, arrays: dict, device) -> FittedModel:
     "The fitted model that `model_state` described"
-    coordinates = KernelCoordinates.from_state(header["coordinates"], under_prefix("coordinates.", arrays))
+    coordinates = KernelCoordinates.from_state(
+        header["coordinates"], under_prefix("coordinates.", arrays)
+    )
     fields, of_geometry = header["geometry"], under_prefix("geometry.", arrays)
-    if "landmarks" in fields: geometry = LandmarkGeometry.from_state(fields, of_geometry)
-    else: geometry = KernelGeometry.from_state(fields, of_geometry, device)
-    names = np.array([*header["row_names"], None], dtype=object)[:-1] if "row_names" in header else None
-    model = FittedModel(coordinates, geometry, arrays["sample_weights"], header["kernels"], names=names,
-                        **{name: arrays.get(name) for name in ("column_weights", "groups", "given_weights")})
-    if "classes" not in header and "targets" not in arrays: return model
+    if "landmarks" in fields:
+        geometry = LandmarkGeometry.from_state(fields, of_geometry)
+    else:
+        geometry = KernelGeometry.from_state(fields, of_geometry, device)
+    names = (
+        np.array([*header["row_names"], None], dtype=object)[:-1] if "row_names" in header else None
+    )
+    model = FittedModel(
+        coordinates,
+        geometry,
+        arrays["sample_weights"],
+        header["kernels"],
+        names=names,
+        **{name: arrays.get(name) for name in ("column_weights", "groups", "given_weights")},
+    )
+    if "classes" not in header and "targets" not in arrays:
+        return model
     labels = [classes_from_state(state) for state in header.get("classes", [])]
     values = [each[code] for each, code in zip(labels, arrays.get("codes", []))]
     several = header.get("several", arrays.get("targets", np.zeros(0)).ndim == 2)
     model.y = (np.stack(values, axis=1) if several else values[0]) if labels else arrays["targets"]
     known, exact = model.y[model.rows], isinstance(geometry, KernelGeometry)
-    target = class_target(known, labels) if labels else Target.of_numbers(known.reshape(len(known), -1))
-    coefficients, sample = under_prefix("coefficients.", arrays), (arrays["judged.rows"], arrays["judged.votes"])
-    calibrations = [Calibration(float(T), arrays.get(f"correction.{t}"))
-                    for t, T in enumerate(arrays.get("temperature", []))]
-    model.target = FittedTarget(geometry, target, geometry.weights, labels, several, model.groups_of_rows(model.rows),
-                                calibrations, sample[1] if exact else None, sample,
-                                ([coefficients[str(p)] for p in range(len(coefficients))], arrays["constant"]))
+    target = (
+        class_target(known, labels) if labels else Target.of_numbers(known.reshape(len(known), -1))
+    )
+    coefficients, sample = (
+        under_prefix("coefficients.", arrays),
+        (arrays["judged.rows"], arrays["judged.votes"]),
+    )
+    calibrations = [
+        Calibration(float(T), arrays.get(f"correction.{t}"))
+        for t, T in enumerate(arrays.get("temperature", []))
+    ]
+    model.target = FittedTarget(
+        geometry,
+        target,
+        geometry.weights,
+        labels,
+        several,
+        model.groups_of_rows(model.rows),
+        calibrations,
+        sample[1] if exact else None,
+        sample,
+        ([coefficients[str(p)] for p in range(len(coefficients))], arrays["constant"]),
+    )
     return model
 
 # %% ../../nbs/kernel/estimators.ipynb #489a393f
 def with_column_missing(table, j: int):
     "A table with all values of column `j` missing"
-    if not isinstance(table, pd.DataFrame): return np.where(np.arange(table.shape[1]) == j, np.nan, table)
+    if not isinstance(table, pd.DataFrame):
+        return np.where(np.arange(table.shape[1]) == j, np.nan, table)
     table = table.copy()
     table.isetitem(j, table.iloc[:, j].mask(np.ones(len(table), dtype=bool)))
     return table
@@ -149,17 +277,25 @@ def with_column_missing(table, j: int):
 def values_by_column(coordinates, *tables):
     "Column by column, the values of tables of plain arrays: numbers (n, 1) or bits; NaN for missing values"
     for column, name, *each in zip(coordinates.columns_, coordinates.names(), *tables):
-        if column.kind != "category": yield [values[:, None].astype(np.float64) for values in each]
-        else: yield [np.where(pd.isna(values)[:, None], np.nan, column.bits(values, name)) for values in each]
+        if column.kind != "category":
+            yield [values[:, None].astype(np.float64) for values in each]
+        else:
+            yield [
+                np.where(pd.isna(values)[:, None], np.nan, column.bits(values, name))
+                for values in each
+            ]
 
 
 def explained_share(train: np.ndarray, new: np.ndarray, index: np.ndarray) -> float:
     "How much of the spread of `new` the mean of the neighbours `index` in `train` explains; NaN if nothing varies"
     known = train[~np.isnan(train[:, 0])]
-    if not len(known) or (known == known[0]).all(): return np.nan
+    if not len(known) or (known == known[0]).all():
+        return np.nan
     if train.shape[1] == 1:
         ranks = Ranks.fit(known, np.ones(len(known)))
-        known, train, new = (np.where(np.isnan(values), np.nan, ranks(values)) for values in (known, train, new))
+        known, train, new = (
+            np.where(np.isnan(values), np.nan, ranks(values)) for values in (known, train, new)
+        )
     middle = known.mean(axis=0)
     count = (~np.isnan(train[index])).sum(axis=1)
     guess = np.where(count > 0, np.nansum(train[index], axis=1) / np.maximum(count, 1), middle)
@@ -171,12 +307,15 @@ _CONSTRAINTS = {
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "kernel": [StrOptions({"auto", "laplace", "exponential", "gaussian"}), "array-like"],
     "bandwidth": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-    "alpha": [StrOptions({"auto"}), Interval(Real, 1e-10, None, closed="left")],   # less is lost in rounding
+    "alpha": [
+        StrOptions({"auto"}),
+        Interval(Real, 1e-10, None, closed="left"),
+    ],  # less is lost in rounding
     "invariance": [StrOptions({"scale", "monotone", "affine"})],
     "relevance": [StrOptions({"auto"}), None],
     "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), None],
     "n_components": [Interval(Integral, 1, None, closed="left"), None],
-    "categorical_features": "no_validation",   # `categorical_mask` says it better
+    "categorical_features": "no_validation",  # `categorical_mask` says it better
     "device": [str],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
@@ -279,9 +418,23 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
     _parameter_constraints = _CONSTRAINTS
 
-    def __init__(self, n_neighbors=5, *, kernel="auto", bandwidth="auto", alpha="auto", invariance="scale",
-                 relevance="auto", n_landmarks="auto", n_components=None, categorical_features="from_dtype",
-                 device="auto", n_jobs=None, random_state=0, verbose=0):
+    def __init__(
+        self,
+        n_neighbors=5,
+        *,
+        kernel="auto",
+        bandwidth="auto",
+        alpha="auto",
+        invariance="scale",
+        relevance="auto",
+        n_landmarks="auto",
+        n_components=None,
+        categorical_features="from_dtype",
+        device="auto",
+        n_jobs=None,
+        random_state=0,
+        verbose=0,
+    ):
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.bandwidth = bandwidth
@@ -298,7 +451,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
     # ---- what a fit leaves behind: one object, exchanged in one assignment
 
-    def __sklearn_is_fitted__(self): return "_model" in vars(self)
+    def __sklearn_is_fitted__(self):
+        return "_model" in vars(self)
 
     @property
     def geometry_(self):
@@ -338,8 +492,21 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     @property
     def kernels_(self):
         "Every kernel and penalty that was tried, with its weight in the average"
-        order = ["member", "kernel", "bandwidth", "weighted_columns", "landmarks", "penalty", "n_local",
-                 "local_penalty", "share", "leaf_penalty", "leaf_share", "loss", "weight"]   # a file does not keep it
+        order = [
+            "member",
+            "kernel",
+            "bandwidth",
+            "weighted_columns",
+            "landmarks",
+            "penalty",
+            "n_local",
+            "local_penalty",
+            "share",
+            "leaf_penalty",
+            "leaf_share",
+            "loss",
+            "weight",
+        ]  # a file does not keep it
         records = self._model.records
         return pd.DataFrame(records, columns=[name for name in order if name in records[0]])
 
@@ -365,13 +532,18 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         """
         self._validate_params()
         table, _ = self._read(X, None)
-        self._model = fit_model(self._settings(), table, check_weights(table, sample_weight),
-                                groups=check_groups(table, groups))
+        self._model = fit_model(
+            self._settings(),
+            table,
+            check_weights(table, sample_weight),
+            groups=check_groups(table, groups),
+        )
         return self
 
     def _read(self, X, y):
         "The training table and its target, from whatever they are given as"
-        if not is_partitioned(X): return read_table(X, self), y
+        if not is_partitioned(X):
+            return read_table(X, self), y
         table = open_partitions(X, y)
         return table, table.y
 
@@ -379,7 +551,9 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         "The parameters that matter to a fit"
         names = [field.name for field in fields(FitSettings) if field.name != "seed"]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return FitSettings(seed=seed, **{name: getattr(self, name) for name in names if hasattr(self, name)})
+        return FitSettings(
+            seed=seed, **{name: getattr(self, name) for name in names if hasattr(self, name)}
+        )
 
     # ---- queries
 
@@ -388,15 +562,18 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "geometry_")
         model = self._model
         Z = model.coordinates.transform_table(read_query(X, self))
-        with threads_for(self.n_jobs): return answer(model, Z)
+        with threads_for(self.n_jobs):
+            return answer(model, Z)
 
     def _model_of_all(self):
         "The fitted model, if every training row counts"
         check_is_fitted(self, "geometry_")
         model = self._model
         if len(model.rows) < len(model.weights):
-            raise ValueError("rows with sample_weight 0 are no training rows, so there is no answer for all of them: "
-                             "pass X.")
+            raise ValueError(
+                "rows with sample_weight 0 are no training rows, so there is no answer for all of them: "
+                "pass X."
+            )
         return model
 
     def identify(self, X):
@@ -406,12 +583,15 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_queries, n_samples_fit_); each row sums to 1.
         """
+
         def answer(model, Z):
             found = model.geometry.outputs(Z)
-            if len(model.rows) == len(model.weights): return found
+            if len(model.rows) == len(model.weights):
+                return found
             result = np.zeros((len(found), len(model.weights)))
             result[:, model.rows] = found
             return result
+
         return self._ask(X, answer)
 
     def vote(self, X, targets):
@@ -433,15 +613,22 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "geometry_")
         targets = check_array(targets, ensure_2d=False, dtype=np.float64, input_name="targets")
         if len(targets) != self.n_samples_fit_:
-            raise ValueError(f"targets must have one entry for each of the {self.n_samples_fit_} training rows; "
-                             f"got {len(targets)}.")
+            raise ValueError(
+                f"targets must have one entry for each of the {self.n_samples_fit_} training rows; "
+                f"got {len(targets)}."
+            )
         columns = targets.reshape(len(targets), -1)
         if X is None:
             model = self._model_of_all()
-            with threads_for(self.n_jobs): found = model.geometry.leave_one_out(columns, groups=model.groups)
+            with threads_for(self.n_jobs):
+                found = model.geometry.leave_one_out(columns, groups=model.groups)
         else:
-            found = self._ask(X, lambda model, Z: model.geometry.vote(
-                Z, model.geometry.vote_coefficients(columns[model.rows])))
+            found = self._ask(
+                X,
+                lambda model, Z: model.geometry.vote(
+                    Z, model.geometry.vote_coefficients(columns[model.rows])
+                ),
+            )
         return found[:, 0] if targets.ndim == 1 else found
 
     def novelty(self, X):
@@ -471,12 +658,15 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         k = check_n_neighbors(wanted, self.geometry_.n_outputs - (X is None))
         if X is None:
             model = self._model_of_all()
-            with threads_for(self.n_jobs): found = model.geometry.nearest(model.geometry.Z, k + 1)
+            with threads_for(self.n_jobs):
+                found = model.geometry.nearest(model.geometry.Z, k + 1)
             distance, index = without_self(*found, np.arange(len(model.weights)), k)
         else:
+
             def answer(model, Z):
                 distance, position = model.geometry.nearest(Z, k)
                 return distance, model.rows[position]
+
             distance, index = self._ask(X, answer)
         return (distance, index) if return_distance else index
 
@@ -499,10 +689,20 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "geometry_")
         table, model = read_query(X, self), self._model
-        pairs = values_by_column(model.coordinates, model.kept_columns("score"), model.coordinates.plain_columns(table))
-        return float(np.nanmean([
-            explained_share(*values, self.kneighbors(with_column_missing(table, j), return_distance=False))
-            for j, values in enumerate(pairs)]))
+        pairs = values_by_column(
+            model.coordinates, model.kept_columns("score"), model.coordinates.plain_columns(table)
+        )
+        return float(
+            np.nanmean(
+                [
+                    explained_share(
+                        *values,
+                        self.kneighbors(with_column_missing(table, j), return_distance=False),
+                    )
+                    for j, values in enumerate(pairs)
+                ]
+            )
+        )
 
     def transform(self, X):
         """Points between which the distances of `kneighbors` are Euclidean; nearly, with fewer `n_components`.
@@ -517,12 +717,15 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return self._ask(X, lambda model, Z: model.geometry.project(Z, self.n_components))
 
     @property
-    def _n_features_out(self): return self.geometry_.n_components(self.n_components)
+    def _n_features_out(self):
+        return self.geometry_.n_components(self.n_components)
 
     def get_feature_names_out(self, input_features=None):
         "Names of the columns that `transform` gives"
         check_is_fitted(self, "geometry_")
-        return np.array([f"{type(self).__name__.lower()}{j}" for j in range(self._n_features_out)], dtype=object)
+        return np.array(
+            [f"{type(self).__name__.lower()}{j}" for j in range(self._n_features_out)], dtype=object
+        )
 
     # ---- rows that come and go
 
@@ -550,13 +753,16 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self, "geometry_")
         table, model = read_query(X, self), self._model
         weights, groups = check_weights(table, sample_weight), check_groups(table, groups)
-        if (weights == 0).any(): raise ValueError("a row with sample_weight 0 cannot be learned: leave it out.")
+        if (weights == 0).any():
+            raise ValueError("a row with sample_weight 0 cannot be learned: leave it out.")
         y = self._check_new_target(model, table, y)
         if refresh:
             model.kept_columns("refresh=True")
             self._model = self._refit(model.extended(table, weights, y, groups))
         else:
-            self._model = model.learn(table, weights * self._class_factors(model, y), y, groups, weights)
+            self._model = model.learn(
+                table, weights * self._class_factors(model, y), y, groups, weights
+            )
         return self
 
     def forget(self, rows, refresh=False):
@@ -580,10 +786,13 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         gone = row_positions(rows, len(model.weights))
         if len(np.setdiff1d(model.rows, gone)) < 2:
             raise ValueError("at least two rows must stay: a self-encoder tells rows apart.")
-        if not refresh: self._model = model.forget(gone)
+        if not refresh:
+            self._model = model.forget(gone)
         else:
             model.kept_columns("refresh=True")
-            self._model = self._refit(model.shortened(np.delete(np.arange(len(model.weights)), gone)))
+            self._model = self._refit(
+                model.shortened(np.delete(np.arange(len(model.weights)), gone))
+            )
         return self
 
     def _refit(self, model):
@@ -596,51 +805,68 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
     def _check_new_target(self, model, table, y):
         "The target of new rows as the fit had it, or one clear sentence"
-        if model.target is None: return None
+        if model.target is None:
+            return None
         require_target(self, table, y)
         y = np.asarray(y) if model.target.labels else real_targets(y)
-        if model.y.ndim == 1: y = column_or_1d(y)
+        if model.y.ndim == 1:
+            y = column_or_1d(y)
         if y.shape[1:] != model.y.shape[1:]:
-            raise ValueError(f"y must have {model.y.shape[1]} targets, as in the fit; got an array of shape {y.shape}.")
+            raise ValueError(
+                f"y must have {model.y.shape[1]} targets, as in the fit; got an array of shape {y.shape}."
+            )
         return y
 
     # ---- files
 
     @classmethod
-    def _family(cls): return KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
+    def _family(cls):
+        return KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
 
-    def _check_file(self, header, arrays): check_kernel_model(header, arrays)
+    def _check_file(self, header, arrays):
+        check_kernel_model(header, arrays)
 
-    def _state(self): return model_state(self._model)
+    def _state(self):
+        return model_state(self._model)
 
-    def _adopt(self, header, arrays): self._model = model_from_state(header, arrays, kernel_device(self.device))
+    def _adopt(self, header, arrays):
+        self._model = model_from_state(header, arrays, kernel_device(self.device))
 
 # %% ../../nbs/kernel/estimators.ipynb #bd07e994
 def importances(model: FittedModel) -> np.ndarray:
     "The share of each column in the average of kernels: those with learned column weights, and those without"
     n, weights = model.coordinates.n_features_in_, model.column_weights
-    if weights is None: return np.full(n, 1 / n)
+    if weights is None:
+        return np.full(n, 1 / n)
     if isinstance(model.geometry, KernelGeometry):
         learned = sum(part.mix.sum() for part in model.geometry.parts if part.taught is not None)
         # files of before have no parts that are marked as taught
-        learned = learned or sum(record["weight"] for record in model.records if record.get("weighted_columns"))
-    else: learned = 1.0   # with landmarks there is one kernel, and it has the weights
+        learned = learned or sum(
+            record["weight"] for record in model.records if record.get("weighted_columns")
+        )
+    else:
+        learned = 1.0  # with landmarks there is one kernel, and it has the weights
     return learned * weights / weights.sum() + (1 - learned) / n
 
 
 def target_votes(estimator, X) -> tuple[FittedTarget, np.ndarray]:
     "The fitted target of an estimator and its votes; leave-one-out votes if `X` is None"
-    if X is not None: return estimator._ask(X, lambda model, Z: (model.target, model.target.votes(Z)))
+    if X is not None:
+        return estimator._ask(X, lambda model, Z: (model.target, model.target.votes(Z)))
     target = estimator._model_of_all().target
-    with threads_for(estimator.n_jobs): return target, target.leave_one_out()
+    with threads_for(estimator.n_jobs):
+        return target, target.leave_one_out()
 
 
 def class_scores(estimator, X) -> tuple[FittedTarget, list]:
     "The fitted target and the scores of its classes; of leave-one-out, with cross-fitted calibrations, if `X` is None"
     if X is not None:
-        return estimator._ask(X, lambda model, Z: (model.target, model.target.scores(model.target.votes(Z))))
+        return estimator._ask(
+            X, lambda model, Z: (model.target, model.target.scores(model.target.votes(Z)))
+        )
     target = estimator._model_of_all().target
-    with threads_for(estimator.n_jobs): return target, target.leave_one_out_scores()
+    with threads_for(estimator.n_jobs):
+        return target, target.leave_one_out_scores()
 
 
 def classes_among(columns: list, weights: np.ndarray) -> list:
@@ -648,14 +874,17 @@ def classes_among(columns: list, weights: np.ndarray) -> list:
     classes = [np.unique(labels[codes[weights > 0]]) for labels, codes in map(class_codes, columns)]
     for labels in classes:
         if len(labels) < 2:
-            raise ValueError(f"y has one class only ({labels.tolist()[0]!r}): a classifier needs at least two classes.")
+            raise ValueError(
+                f"y has one class only ({labels.tolist()[0]!r}): a classifier needs at least two classes."
+            )
     return classes
 
 
 def class_factors(class_weight, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     "What `class_weight` multiplies the weight of each row by; rows of weight zero do not count"
     factors, counts = np.ones(len(y)), weights > 0
-    if class_weight is not None: factors[counts] = compute_sample_weight(class_weight, y[counts])
+    if class_weight is not None:
+        factors[counts] = compute_sample_weight(class_weight, y[counts])
     return factors
 
 # %% ../../nbs/kernel/estimators.ipynb #0b20ad07
@@ -696,15 +925,43 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
     0.96
     """
 
-    _parameter_constraints = _CONSTRAINTS | {"class_weight": [dict, list, StrOptions({"balanced"}), None]}
+    _parameter_constraints = _CONSTRAINTS | {
+        "class_weight": [dict, list, StrOptions({"balanced"}), None]
+    }
 
-    def __init__(self, n_neighbors=5, *, kernel="auto", bandwidth="auto", alpha="auto", invariance="scale",
-                 relevance="auto", class_weight=None, n_landmarks="auto", n_components=None,
-                 categorical_features="from_dtype", device="auto", n_jobs=None, random_state=0, verbose=0):
-        super().__init__(n_neighbors, kernel=kernel, bandwidth=bandwidth, alpha=alpha, invariance=invariance,
-                         relevance=relevance, n_landmarks=n_landmarks, n_components=n_components,
-                         categorical_features=categorical_features, device=device, n_jobs=n_jobs,
-                         random_state=random_state, verbose=verbose)
+    def __init__(
+        self,
+        n_neighbors=5,
+        *,
+        kernel="auto",
+        bandwidth="auto",
+        alpha="auto",
+        invariance="scale",
+        relevance="auto",
+        class_weight=None,
+        n_landmarks="auto",
+        n_components=None,
+        categorical_features="from_dtype",
+        device="auto",
+        n_jobs=None,
+        random_state=0,
+        verbose=0,
+    ):
+        super().__init__(
+            n_neighbors,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            alpha=alpha,
+            invariance=invariance,
+            relevance=relevance,
+            n_landmarks=n_landmarks,
+            n_components=n_components,
+            categorical_features=categorical_features,
+            device=device,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.class_weight = class_weight
 
     def __sklearn_tags__(self):
@@ -735,40 +992,60 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         self
         """
         self._validate_params()
-        if y is None or not is_partitioned(X): require_target(self, X, y)
+        if y is None or not is_partitioned(X):
+            require_target(self, X, y)
         table, y = self._read(X, y)
         weights, groups = check_weights(table, sample_weight), check_groups(table, groups)
         check_consistent_length(table, y)
         columns = target_columns(y)
         classes = classes_among(columns, weights)
-        if len(columns) == 1: y = column_or_1d(np.asarray(y))
-        elif isinstance(y, pd.DataFrame): y = y.to_numpy(dtype=object)   # its columns may be of several types
-        else: y = np.asarray(y)
+        if len(columns) == 1:
+            y = column_or_1d(np.asarray(y))
+        elif isinstance(y, pd.DataFrame):
+            y = y.to_numpy(dtype=object)  # its columns may be of several types
+        else:
+            y = np.asarray(y)
         self._model = self._fit_classes(table, weights, y, classes, groups)
-        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
+        if groups is None and not isinstance(table, Partitions):
+            warn_of_copies(table)
         return self
 
     def _fit_classes(self, table, weights, y, classes, groups):
         "Fit with weights that `class_weight` has multiplied"
-        if self.class_weight is None: return fit_model(self._settings(), table, weights, y, classes, groups)
+        if self.class_weight is None:
+            return fit_model(self._settings(), table, weights, y, classes, groups)
         factors = class_factors(self.class_weight, y, weights)
-        return replace(fit_model(self._settings(), table, weights * factors, y, classes, groups), given_weights=weights)
+        return replace(
+            fit_model(self._settings(), table, weights * factors, y, classes, groups),
+            given_weights=weights,
+        )
 
     def _class_factors(self, model, y):
-        if model.given_weights is None: return 1.0
+        if model.given_weights is None:
+            return 1.0
         known = model.given_weights > 0
-        pairs = zip(map(str, model.y[known].tolist()), (model.weights / np.where(known, model.given_weights, 1))[known])
+        pairs = zip(
+            map(str, model.y[known].tolist()),
+            (model.weights / np.where(known, model.given_weights, 1))[known],
+        )
         factors = dict(pairs)
         unknown = [value for value in y.tolist() if str(value) not in factors]
-        if unknown: raise ValueError(f"{unknown[0]!r} is no class of the fit: pass refresh=True to learn new classes.")
+        if unknown:
+            raise ValueError(
+                f"{unknown[0]!r} is no class of the fit: pass refresh=True to learn new classes."
+            )
         return np.array([factors[str(value)] for value in y.tolist()])
 
     def _refit(self, model):
         weights = model.weights if model.given_weights is None else model.given_weights
         classes = classes_among(model.y.T if model.target.several else [model.y], weights)
-        weighted = replace(model, weights=weights * class_factors(self.class_weight, model.y, weights))
-        return replace(weighted.refit(self._settings(), classes),
-                       given_weights=None if self.class_weight is None else weights)
+        weighted = replace(
+            model, weights=weights * class_factors(self.class_weight, model.y, weights)
+        )
+        return replace(
+            weighted.refit(self._settings(), classes),
+            given_weights=None if self.class_weight is None else weights,
+        )
 
     @property
     def classes_(self):
@@ -779,7 +1056,9 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
     @property
     def temperature_(self):
         "Of the probabilities, one for each target"
-        return np.array([calibration.temperature for calibration in self._model.target.calibrations])
+        return np.array(
+            [calibration.temperature for calibration in self._model.target.calibrations]
+        )
 
     @property
     def column_weights_(self):
@@ -829,8 +1108,12 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
 
     def score(self, X, y, sample_weight=None):
         "Accuracy; `X=None`: of the leave-one-out predictions. Several targets must all be right."
-        right = self.predict(X) == (np.asarray(y) if self._model.target.several else column_or_1d(y))
-        return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=sample_weight))
+        right = self.predict(X) == (
+            np.asarray(y) if self._model.target.several else column_or_1d(y)
+        )
+        return float(
+            np.average(right.all(axis=1) if right.ndim == 2 else right, weights=sample_weight)
+        )
 
 # %% ../../nbs/kernel/estimators.ipynb #240b267c
 @documented(parameters=PARAMETERS, attributes=ATTRIBUTES, labelled_attributes=LABELLED_ATTRIBUTES)
@@ -883,14 +1166,22 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         self
         """
         self._validate_params()
-        if y is None or not is_partitioned(X): require_target(self, X, y)
+        if y is None or not is_partitioned(X):
+            require_target(self, X, y)
         table, y = self._read(X, y)
-        weights, groups, y = check_weights(table, sample_weight), check_groups(table, groups), real_targets(y)
+        weights, groups, y = (
+            check_weights(table, sample_weight),
+            check_groups(table, groups),
+            real_targets(y),
+        )
         check_consistent_length(table, y)
         if np.abs(y).max() > 1e150:
-            raise ValueError("y holds values beyond 1e150, whose squares overflow: give it in a larger unit.")
+            raise ValueError(
+                "y holds values beyond 1e150, whose squares overflow: give it in a larger unit."
+            )
         self._model = fit_model(self._settings(), table, weights, y, groups=groups)
-        if groups is None and not isinstance(table, Partitions): warn_of_copies(table)
+        if groups is None and not isinstance(table, Partitions):
+            warn_of_copies(table)
         return self
 
     @property

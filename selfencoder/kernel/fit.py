@@ -21,7 +21,13 @@ import torch
 from ..arithmetic import check_coordinates
 from .coordinates import KernelCoordinates, kernel_names
 from .geometry import KernelGeometry
-from .landmark_fit import fit_landmarks, landmark_kernel, precision_for, roles, weighable
+from selfencoder.kernel.landmark_fit import (
+    fit_landmarks,
+    landmark_kernel,
+    precision_for,
+    roles,
+    weighable,
+)
 from .members import LEARNED, PLAIN, Member, TrainingRows, kernel_part
 from .partitions import Partitions, fit_partitions
 from .selection import UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY, average, choose
@@ -30,12 +36,13 @@ from .target import ROWS_PER_CLASS, FittedTarget, Target, class_target
 from ..runtime import available_memory, choose_device, one_thread
 
 # %% ../../nbs/kernel/fit.ipynb #93039ac4
-WIDE = 100   # columns: from here on a Gaussian kernel, whose distances are products, competes in fits with landmarks
+WIDE = 100  # columns: from here on a Gaussian kernel, whose distances are products, competes in fits with landmarks
 
 
 @dataclass(frozen=True)
 class FitSettings:
     "The parameters of an estimator that matter to a fit"
+
     kernel: object = "auto"
     bandwidth: object = "auto"
     alpha: object = "auto"
@@ -50,20 +57,26 @@ class FitSettings:
     def kernels(self, labelled: bool) -> list:
         "The kernels that are asked for, or one clear sentence"
         possible = kernel_names(self.invariance)
-        if isinstance(self.kernel, str) and self.kernel == "auto": return possible if labelled else possible[:1]
+        if isinstance(self.kernel, str) and self.kernel == "auto":
+            return possible if labelled else possible[:1]
         wanted = [self.kernel] if isinstance(self.kernel, str) else list(self.kernel)
         for kernel in wanted:
             if kernel not in possible:
-                raise ValueError(f"kernel must be 'auto' or among {', '.join(map(repr, possible))} for "
-                                 f"invariance={self.invariance!r}; got {kernel!r}.")
-        if not wanted: raise ValueError("kernel is an empty list: name at least one kernel, or pass 'auto'.")
+                raise ValueError(
+                    f"kernel must be 'auto' or among {', '.join(map(repr, possible))} for "
+                    f"invariance={self.invariance!r}; got {kernel!r}."
+                )
+        if not wanted:
+            raise ValueError("kernel is an empty list: name at least one kernel, or pass 'auto'.")
         return wanted
 
     def members(self, classify: bool, learned: bool) -> list:
         "The members that are tried with a target; `learned`: also those that learn from it"
         kernels = self.kernels(labelled=True)
-        if self.bandwidth != "auto": plain = [Member(kernel, float(self.bandwidth)) for kernel in kernels]
-        else: plain = [member for member in PLAIN if member.kernel in kernels]
+        if self.bandwidth != "auto":
+            plain = [Member(kernel, float(self.bandwidth)) for kernel in kernels]
+        else:
+            plain = [member for member in PLAIN if member.kernel in kernels]
         return plain + (LEARNED[classify] if learned else [])
 
     def landmark_kernels(self, labelled: bool, n_columns: int) -> list:
@@ -72,13 +85,18 @@ class FitSettings:
         if self.kernel == "auto":
             competes = labelled and n_columns >= WIDE and kernels[0] == "laplace"
             return ["laplace", "gaussian"] if competes else kernels[:1]
-        if labelled or len(kernels) == 1: return kernels
-        raise ValueError(f"with landmarks and without a target there is one kernel, and {len(kernels)} were named: "
-                         "name one, or pass n_landmarks=None.")
+        if labelled or len(kernels) == 1:
+            return kernels
+        raise ValueError(
+            f"with landmarks and without a target there is one kernel, and {len(kernels)} were named: "
+            "name one, or pass n_landmarks=None."
+        )
 
     def coordinates(self, kernels: list) -> KernelCoordinates:
         "Coordinates that are not fitted yet, with what these kernels compare"
-        return KernelCoordinates(self.invariance, self.categorical_features, whiten="exponential" in kernels)
+        return KernelCoordinates(
+            self.invariance, self.categorical_features, whiten="exponential" in kernels
+        )
 
 # %% ../../nbs/kernel/fit.ipynb #645c51a1
 def relative_weights(weights: np.ndarray) -> np.ndarray:
@@ -91,12 +109,13 @@ def check_weights(table, sample_weight) -> np.ndarray:
     if isinstance(table, Partitions) and sample_weight is not None:
         raise ValueError("a table in partitions takes no sample_weight: fit to it in memory.")
     weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
-    if not weights.any(): raise ValueError("Sample weights must contain at least one non-zero number.")   # before 1.7
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")  # before 1.7
     return weights
 
 # %% ../../nbs/kernel/fit.ipynb #23e030c0
-COPIES_SHARE = 0.02    # of the rows: fewer copies move no score much
-FEWEST_DISTINCT = 20   # with fewer different rows nothing can be said about a column
+COPIES_SHARE = 0.02  # of the rows: fewer copies move no score much
+FEWEST_DISTINCT = 20  # with fewer different rows nothing can be said about a column
 
 
 def row_codes(table) -> np.ndarray:
@@ -106,16 +125,21 @@ def row_codes(table) -> np.ndarray:
 
 def check_groups(table, groups) -> np.ndarray | None:
     "A code for each row of the table, from what a user passed: labels, 'duplicates' or None"
-    if groups is None: return None
-    if isinstance(table, Partitions): raise ValueError("a table in partitions takes no groups: fit to it in memory.")
+    if groups is None:
+        return None
+    if isinstance(table, Partitions):
+        raise ValueError("a table in partitions takes no groups: fit to it in memory.")
     if isinstance(groups, str):
         if groups != "duplicates":
-            raise ValueError(f"groups must be labels of rows, 'duplicates' or None; got {groups!r}.")
+            raise ValueError(
+                f"groups must be labels of rows, 'duplicates' or None; got {groups!r}."
+            )
         return row_codes(table)
     groups = column_or_1d(groups)
     check_consistent_length(table, groups)
     codes = pd.factorize(groups, use_na_sentinel=False)[0]
-    if codes.max() == 0: raise ValueError("all rows are in one group: leave-one-out needs at least two groups.")
+    if codes.max() == 0:
+        raise ValueError("all rows are in one group: leave-one-out needs at least two groups.")
     return codes
 
 
@@ -124,13 +148,18 @@ def warn_of_copies(table):
     codes = row_codes(table)
     first = np.unique(codes, return_index=True)[1]
     share = 1 - len(first) / len(codes)
-    if share < COPIES_SHARE or len(first) < FEWEST_DISTINCT: return
+    if share < COPIES_SHARE or len(first) < FEWEST_DISTINCT:
+        return
     distinct = pd.DataFrame(table).iloc[first]
     numbers = distinct.select_dtypes(["number", "datetime", "timedelta"])
-    if not (numbers.nunique() > len(distinct) / 2).any(): return
-    warnings.warn(f"{share:.0%} of the rows repeat earlier rows in every column, so leave-one-out predicts them from "
-                  "their copies and is too good: pass groups='duplicates' to leave copies out together.", UserWarning,
-                  stacklevel=2)
+    if not (numbers.nunique() > len(distinct) / 2).any():
+        return
+    warnings.warn(
+        f"{share:.0%} of the rows repeat earlier rows in every column, so leave-one-out predicts them from "
+        "their copies and is too good: pass groups='duplicates' to leave copies out together.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 # %% ../../nbs/kernel/fit.ipynb #38fd0ee2
 def kernel_memory(n_rows: int, n_kernels: int) -> int:
@@ -143,10 +172,13 @@ def check_kernel_memory(n_rows: int, n_kernels: int, verbose: int = 0):
     needed, free = kernel_memory(n_rows, n_kernels), available_memory()
     if needed > free:
         most = int((free / kernel_memory(1, n_kernels)) ** 0.5)
-        raise MemoryError(f"the similarities of {n_rows:,} rows need about {needed / 1e9:.1f} GB and "
-                          f"{free / 1e9:.1f} GB are free: pass n_landmarks='auto', or fit on a sample of at most "
-                          f"{most:,} rows.")
-    if verbose: print(f"{n_rows:,} rows, {n_kernels} kernels: about {max(needed, 1e6) / 1e6:,.0f} MB")
+        raise MemoryError(
+            f"the similarities of {n_rows:,} rows need about {needed / 1e9:.1f} GB and "
+            f"{free / 1e9:.1f} GB are free: pass n_landmarks='auto', or fit on a sample of at most "
+            f"{most:,} rows."
+        )
+    if verbose:
+        print(f"{n_rows:,} rows, {n_kernels} kernels: about {max(needed, 1e6) / 1e6:,.0f} MB")
 
 
 def kernel_device(device: str) -> torch.device:
@@ -158,13 +190,14 @@ def kernel_device(device: str) -> torch.device:
 @dataclass
 class Learned:
     "What a fit found out about the rows that count"
+
     coordinates: KernelCoordinates
     geometry: object
-    records: list                              # a line of `kernels_` for each candidate
+    records: list  # a line of `kernels_` for each candidate
     column_weights: np.ndarray | None = None
-    votes: np.ndarray | None = None            # leave-one-out, of all rows
-    sample: tuple | None = None                # rows and their leave-one-out votes, where not all rows have them
-    coefficients: tuple | None = None          # that make votes on the target
+    votes: np.ndarray | None = None  # leave-one-out, of all rows
+    sample: tuple | None = None  # rows and their leave-one-out votes, where not all rows have them
+    coefficients: tuple | None = None  # that make votes on the target
 
 
 def fit_exact(settings: FitSettings, table, weights, target, groups) -> Learned:
@@ -175,13 +208,17 @@ def fit_exact(settings: FitSettings, table, weights, target, groups) -> Learned:
     check_coordinates(Z[:, (Z != Z[:1]).any(axis=0)])
     members, n_kernels = [], len(kernels)
     if target is not None:
-        learned = (settings.relevance == "auto" and weighable(coordinates, len(Z))
-                   and len(Z) >= ROWS_PER_CLASS * max(target.counts, default=0))
+        learned = (
+            settings.relevance == "auto"
+            and weighable(coordinates, len(Z))
+            and len(Z) >= ROWS_PER_CLASS * max(target.counts, default=0)
+        )
         members = settings.members(bool(target.codes), learned)
         n_kernels = sum(2 if member.learned else 1 for member in members)
     check_kernel_memory(len(Z), n_kernels, int(settings.verbose))
-    with one_thread():   # so that the number of threads does not show in the bits
-        if target is None: return fit_unlabelled(settings, coordinates, Z, weights, kernels)
+    with one_thread():  # so that the number of threads does not show in the bits
+        if target is None:
+            return fit_unlabelled(settings, coordinates, Z, weights, kernels)
         return fit_labelled(settings, coordinates, Z, weights, target, groups, members)
 
 
@@ -192,10 +229,16 @@ def fit_unlabelled(settings, coordinates, Z, weights, kernels) -> Learned:
     parts, device = [], kernel_device(settings.device)
     for kernel in kernels:
         part, K = kernel_part(coordinates, Z, kernel, bandwidth, None, weights, device)
-        part.penalties, part.mix, part.one_factor = np.array([penalty]), np.array([1 / len(kernels)]), True
+        part.penalties, part.mix, part.one_factor = (
+            np.array([penalty]),
+            np.array([1 / len(kernels)]),
+            True,
+        )
         part.factor = Cholesky(K, penalty, torch.as_tensor(weights, device=device))
         parts.append(part)
-    records = [{"kernel": part.kernel, "penalty": penalty, "weight": float(part.mix[0])} for part in parts]
+    records = [
+        {"kernel": part.kernel, "penalty": penalty, "weight": float(part.mix[0])} for part in parts
+    ]
     return Learned(coordinates, KernelGeometry(Z, weights, parts, device), records)
 
 
@@ -208,13 +251,14 @@ def fit_labelled(settings, coordinates, Z, weights, target, groups, members: lis
     return Learned(coordinates, geometry, records, column_weights, votes.cpu().numpy())
 
 # %% ../../nbs/kernel/fit.ipynb #104dbbfe
-MANY_ROWS = 3000   # from here on "auto" takes landmarks
-LANDMARKS = 1000   # that many
+MANY_ROWS = 3000  # from here on "auto" takes landmarks
+LANDMARKS = 1000  # that many
 
 
 def landmark_count(n_landmarks, n_rows: int) -> int | None:
     "How many landmarks a fit to `n_rows` takes; None: it is exact"
-    if n_landmarks is None or (n_landmarks == "auto" and n_rows < MANY_ROWS): return None
+    if n_landmarks is None or (n_landmarks == "auto" and n_rows < MANY_ROWS):
+        return None
     return min(LANDMARKS if n_landmarks == "auto" else n_landmarks, n_rows)
 
 
@@ -222,43 +266,90 @@ def transform_blocks(coordinates, table, dtype) -> np.ndarray:
     "The coordinates of a large table, never all of them in double precision if that is not wanted"
     rows = max(2**22 // table.shape[1], 1000)
     blocks = [slice(first, first + rows) for first in range(0, len(table), rows)]
-    return np.concatenate([coordinates.transform_table(select_rows(table, block)).astype(dtype) for block in blocks])
+    return np.concatenate(
+        [coordinates.transform_table(select_rows(table, block)).astype(dtype) for block in blocks]
+    )
 
 
 def fit_many(settings: FitSettings, table, weights, target, groups, n_landmarks: int) -> Learned:
     "A fit with landmarks to a table in memory"
     kernels = settings.landmark_kernels(target is not None, table.shape[1])
-    coordinates, seed, kernel, column_weights = settings.coordinates(kernels), settings.seed, kernels[0], None
+    coordinates, seed, kernel, column_weights = (
+        settings.coordinates(kernels),
+        settings.seed,
+        kernels[0],
+        None,
+    )
     order, sample, positions = roles(len(table), n_landmarks, seed, table.shape[1])
     coordinates.fit_transform_table(select_rows(table, sample), weights[sample])
     Z = transform_blocks(coordinates, table, precision_for(len(table)))
     check_coordinates(Z[:, (Z != Z[:1]).any(axis=0)])
     if target is not None:
         labels, codes = target.select(positions), None if groups is None else groups[positions]
-        kernel, column_weights = landmark_kernel(coordinates, Z[positions], weights[positions], labels, kernels, seed,
-                                                 codes, settings.relevance == "auto")
+        kernel, column_weights = landmark_kernel(
+            coordinates,
+            Z[positions],
+            weights[positions],
+            labels,
+            kernels,
+            seed,
+            codes,
+            settings.relevance == "auto",
+        )
     geometry, sums, rows, votes, records = fit_landmarks(
-        coordinates, Z, weights, order, n_landmarks, kernel, target, settings.bandwidth, settings.alpha, column_weights,
-        int(settings.verbose), groups, settings.relevance == "auto", seed)
-    return landmark_result(coordinates, geometry, sums, rows, votes, records, column_weights, target)
+        coordinates,
+        Z,
+        weights,
+        order,
+        n_landmarks,
+        kernel,
+        target,
+        settings.bandwidth,
+        settings.alpha,
+        column_weights,
+        int(settings.verbose),
+        groups,
+        settings.relevance == "auto",
+        seed,
+    )
+    return landmark_result(
+        coordinates, geometry, sums, rows, votes, records, column_weights, target
+    )
 
 
-def fit_in_partitions(settings: FitSettings, table, weights, target, groups, n_landmarks: int) -> Learned:
+def fit_in_partitions(
+    settings: FitSettings, table, weights, target, groups, n_landmarks: int
+) -> Learned:
     "A fit with landmarks to a table in partitions"
     kernels = settings.landmark_kernels(target is not None, len(table.columns))
     coordinates = settings.coordinates(kernels)
     *fitted, column_weights = fit_partitions(
-        coordinates, table, weights, target, n_landmarks, kernels, settings.bandwidth, settings.alpha,
-        settings.relevance, settings.seed, int(settings.verbose))
+        coordinates,
+        table,
+        weights,
+        target,
+        n_landmarks,
+        kernels,
+        settings.bandwidth,
+        settings.alpha,
+        settings.relevance,
+        settings.seed,
+        int(settings.verbose),
+    )
     return landmark_result(coordinates, *fitted, column_weights, target)
 
 
-def landmark_result(coordinates, geometry, sums, rows, votes, records, column_weights, target) -> Learned:
+def landmark_result(
+    coordinates, geometry, sums, rows, votes, records, column_weights, target
+) -> Learned:
     "What a fit with landmarks found out"
-    if target is None: return Learned(coordinates, geometry.replace(similar=None), records)
+    if target is None:
+        return Learned(coordinates, geometry.replace(similar=None), records)
     coefficients = geometry.vote_coefficients(target.Y.cpu().numpy(), sums)
-    geometry = geometry.replace(similar=None)   # what only the fit needs
-    return Learned(coordinates, geometry, records, column_weights, None, (rows, votes), coefficients)
+    geometry = geometry.replace(similar=None)  # what only the fit needs
+    return Learned(
+        coordinates, geometry, records, column_weights, None, (rows, votes), coefficients
+    )
 
 # %% ../../nbs/kernel/fit.ipynb #2afb542b
 def select_rows(table, rows):
@@ -270,31 +361,44 @@ def row_positions(rows, n: int) -> np.ndarray:
     "Rows of a table as positions from 0 to n - 1, or one clear sentence"
     rows = np.atleast_1d(np.asarray(rows))
     if rows.dtype.kind not in "iu" or rows.size == 0 or rows.min() < 0 or rows.max() >= n:
-        raise ValueError(f"rows must be positions in the training table, from 0 to {n - 1}; got {rows.tolist()[:5]}.")
+        raise ValueError(
+            f"rows must be positions in the training table, from 0 to {n - 1}; got {rows.tolist()[:5]}."
+        )
     return np.unique(rows)
 
 
 def index_labels(table) -> np.ndarray | None:
     "The labels of the rows of a dataframe; None if they just count from zero, or there are none"
-    if not isinstance(table, pd.DataFrame) or isinstance(table.index, pd.RangeIndex) and table.index.equals(
-            pd.RangeIndex(len(table))): return None
+    if (
+        not isinstance(table, pd.DataFrame)
+        or isinstance(table.index, pd.RangeIndex)
+        and table.index.equals(pd.RangeIndex(len(table)))
+    ):
+        return None
     return np.array([*table.index, None], dtype=object)[:-1]
 
 
 @dataclass(eq=False)
 class FittedModel:
     "All that a fit leaves behind. It never changes: rows that come or go make another one"
+
     coordinates: KernelCoordinates
-    geometry: object                       # of the rows with a positive weight
-    weights: np.ndarray                    # of all training rows, as they were given
-    records: list                          # a line of `kernels_` for each candidate
-    y: np.ndarray | None = None            # the target of all training rows, as it was given
+    geometry: object  # of the rows with a positive weight
+    weights: np.ndarray  # of all training rows, as they were given
+    records: list  # a line of `kernels_` for each candidate
+    y: np.ndarray | None = None  # the target of all training rows, as it was given
     target: FittedTarget | None = None
     column_weights: np.ndarray | None = None
-    groups: np.ndarray | None = None       # a code for each training row: rows with one code are left out together
-    columns: list | None = None            # the training table as plain arrays; None: it is not kept
-    names: np.ndarray | None = None        # labels of the training rows; None: they are called by their positions
-    given_weights: np.ndarray | None = None   # before `class_weight` multiplied them; None: nothing did
+    groups: np.ndarray | None = (
+        None  # a code for each training row: rows with one code are left out together
+    )
+    columns: list | None = None  # the training table as plain arrays; None: it is not kept
+    names: np.ndarray | None = (
+        None  # labels of the training rows; None: they are called by their positions
+    )
+    given_weights: np.ndarray | None = (
+        None  # before `class_weight` multiplied them; None: nothing did
+    )
 
     @property
     def rows(self) -> np.ndarray:
@@ -309,8 +413,10 @@ class FittedModel:
     def kept_columns(self, purpose: str) -> list:
         "The training table, or one clear sentence"
         if self.columns is None:
-            raise ValueError(f"{purpose} needs the training table, which is part neither of a model file nor of a fit "
-                             "to partitions: fit anew, in memory.")
+            raise ValueError(
+                f"{purpose} needs the training table, which is part neither of a model file nor of a fit "
+                "to partitions: fit anew, in memory."
+            )
         return self.columns
 
     def groups_of_rows(self, rows) -> np.ndarray | None:
@@ -319,29 +425,56 @@ class FittedModel:
     def learn(self, table, weights, y=None, groups=None, given_weights=None):
         "The model with more training rows, in the coordinates and with the kernels of the fit"
         Z, rows = self.coordinates.transform_table(table), self.rows
-        scale = self.weights[rows[0]] / self.geometry.weights[0]   # that of the weights of the fit
+        scale = self.weights[rows[0]] / self.geometry.weights[0]  # that of the weights of the fit
         geometry = self.geometry.learn(Z, weights / scale)
         more = replace(self.extended(table, weights, y, groups, given_weights), geometry=geometry)
-        if self.target is None: return more
+        if self.target is None:
+            return more
         target = self.target.target.append(self.target.encode(y))
-        return replace(more, target=self.target.changed(geometry, target, more.weights[more.rows] / scale,
-                                                        more.groups_of_rows(more.rows)))
+        return replace(
+            more,
+            target=self.target.changed(
+                geometry, target, more.weights[more.rows] / scale, more.groups_of_rows(more.rows)
+            ),
+        )
 
     def extended(self, table, weights, y=None, groups=None, given_weights=None):
         "The model with what is said about more rows, before anything is learned from them"
-        columns = None if self.columns is None else [
-            np.concatenate(pair) for pair in zip(self.columns, self.coordinates.plain_columns(table))]
+        columns = (
+            None
+            if self.columns is None
+            else [
+                np.concatenate(pair)
+                for pair in zip(self.columns, self.coordinates.plain_columns(table))
+            ]
+        )
         names = index_labels(table)
         if self.names is not None or names is not None:
-            new = np.arange(len(self.weights), len(self.weights) + len(weights)) if names is None else names
+            new = (
+                np.arange(len(self.weights), len(self.weights) + len(weights))
+                if names is None
+                else names
+            )
             names = np.concatenate([self.row_names, new]).astype(object)
-        if self.groups is not None:   # each new row is a group of its own unless it is told otherwise
+        if (
+            self.groups is not None
+        ):  # each new row is a group of its own unless it is told otherwise
             own = self.groups.max() + 1 + (np.arange(len(weights)) if groups is None else groups)
             groups = np.append(self.groups, own)
-        given = None if self.given_weights is None else np.append(
-            self.given_weights, weights if given_weights is None else given_weights)
-        return replace(self, columns=columns, names=names, groups=groups, weights=np.append(self.weights, weights),
-                       given_weights=given, y=None if self.y is None else np.concatenate([self.y, y]))
+        given = (
+            None
+            if self.given_weights is None
+            else np.append(self.given_weights, weights if given_weights is None else given_weights)
+        )
+        return replace(
+            self,
+            columns=columns,
+            names=names,
+            groups=groups,
+            weights=np.append(self.weights, weights),
+            given_weights=given,
+            y=None if self.y is None else np.concatenate([self.y, y]),
+        )
 
     def forget(self, rows: np.ndarray):
         "The model without some training rows, in the coordinates and with the kernels of the fit"
@@ -349,17 +482,32 @@ class FittedModel:
         stays = np.isin(self.rows, kept)
         geometry = self.geometry.forget(np.flatnonzero(~stays))
         fewer = replace(self.shortened(kept), geometry=geometry)
-        if self.target is None: return fewer
+        if self.target is None:
+            return fewer
         target = self.target.target.select(np.flatnonzero(stays))
-        return replace(fewer, target=self.target.changed(geometry, target, self.target.weights[stays],
-                                                         fewer.groups_of_rows(fewer.rows)))
+        return replace(
+            fewer,
+            target=self.target.changed(
+                geometry, target, self.target.weights[stays], fewer.groups_of_rows(fewer.rows)
+            ),
+        )
 
     def shortened(self, kept: np.ndarray):
         "The model with what is said about some of its rows only"
-        def of(values): return None if values is None else values[kept]
+
+        def of(values):
+            return None if values is None else values[kept]
+
         columns = None if self.columns is None else [values[kept] for values in self.columns]
-        return replace(self, weights=self.weights[kept], y=of(self.y), groups=of(self.groups), names=of(self.names),
-                       columns=columns, given_weights=of(self.given_weights))
+        return replace(
+            self,
+            weights=self.weights[kept],
+            y=of(self.y),
+            groups=of(self.groups),
+            names=of(self.names),
+            columns=columns,
+            given_weights=of(self.given_weights),
+        )
 
     def refit(self, settings: FitSettings, classes=None):
         "A new fit to the rows of this model"
@@ -371,34 +519,59 @@ class FittedModel:
         return fitted
 
 
-def fit_model(settings: FitSettings, table, weights, y=None, classes=None, groups=None) -> FittedModel:
+def fit_model(
+    settings: FitSettings, table, weights, y=None, classes=None, groups=None
+) -> FittedModel:
     "Fit to a table; `y`: numbers, or classes if `classes` lists those of each target; `groups`: codes of rows"
     rows = np.flatnonzero(weights > 0)
     kept = table if len(rows) == len(table) else select_rows(table, rows)
     device, target = kernel_device(settings.device), None
-    if classes is not None: target = class_target(y[rows], classes, device)
-    elif y is not None: target = Target.of_numbers(y.reshape(len(y), -1)[rows], device)
+    if classes is not None:
+        target = class_target(y[rows], classes, device)
+    elif y is not None:
+        target = Target.of_numbers(y.reshape(len(y), -1)[rows], device)
     relative, codes = relative_weights(weights[rows]), None if groups is None else groups[rows]
     n_landmarks = landmark_count(settings.n_landmarks, len(rows))
     if n_landmarks is None:
-        if isinstance(table, Partitions): table = kept = table.whole()
+        if isinstance(table, Partitions):
+            table = kept = table.whole()
         learned = fit_exact(settings, kept, relative, target, codes)
     else:
         fit = fit_in_partitions if isinstance(table, Partitions) else fit_many
         learned = fit(settings, kept, relative, target, codes, n_landmarks)
     in_memory = not isinstance(table, Partitions)
-    return FittedModel(learned.coordinates, learned.geometry, weights, learned.records, y,
-                       fitted_target(learned, target, relative, classes, y, codes), learned.column_weights, groups,
-                       learned.coordinates.plain_columns(table) if in_memory else None, index_labels(table))
+    return FittedModel(
+        learned.coordinates,
+        learned.geometry,
+        weights,
+        learned.records,
+        y,
+        fitted_target(learned, target, relative, classes, y, codes),
+        learned.column_weights,
+        groups,
+        learned.coordinates.plain_columns(table) if in_memory else None,
+        index_labels(table),
+    )
 
 
 def fitted_target(learned: Learned, target, weights, classes, y, groups) -> FittedTarget | None:
     "What the model knows about its target, its probabilities calibrated"
-    if target is None: return None
+    if target is None:
+        return None
     several = y.ndim == 2 and y.shape[1] > 1
-    coefficients = learned.coefficients or learned.geometry.vote_coefficients(target.Y.cpu().numpy())
-    fitted = FittedTarget(learned.geometry, target, weights, classes or [], several, groups,
-                          leave_one_out_votes=learned.votes, validation_sample=learned.sample,
-                          vote_coefficients=coefficients)
+    coefficients = learned.coefficients or learned.geometry.vote_coefficients(
+        target.Y.cpu().numpy()
+    )
+    fitted = FittedTarget(
+        learned.geometry,
+        target,
+        weights,
+        classes or [],
+        several,
+        groups,
+        leave_one_out_votes=learned.votes,
+        validation_sample=learned.sample,
+        vote_coefficients=coefficients,
+    )
     fitted.calibrate()
     return fitted

@@ -15,10 +15,26 @@ import torch
 import torch.nn.functional as F
 
 from ..arithmetic import EVEN, ROWS, map_rows
-from ..files import check_fields, check_increasing, check_range, is_of_kind, list_of, require
+from selfencoder.files import (
+    check_fields,
+    check_increasing,
+    check_range,
+    is_of_kind,
+    list_of,
+    require,
+)
 from .coordinates import METRICS, View
-from .solution import (Cholesky, RankOneUpdates, Spectrum, distances, eigen, exact_rows, group_rows,
-                                         leave_out_twice, unexplained)
+from selfencoder.kernel.solution import (
+    Cholesky,
+    RankOneUpdates,
+    Spectrum,
+    distances,
+    eigen,
+    exact_rows,
+    group_rows,
+    leave_out_twice,
+    unexplained,
+)
 from ..runtime import on_threads, one_thread
 from ..search import best_columns
 
@@ -26,18 +42,22 @@ from ..search import best_columns
 @dataclass(eq=False)
 class Part:
     "One kernel: what it compares, how wide it is, and its penalties with their weights in the average"
-    kernel: str                # "laplace", "exponential" or "gaussian"
-    view: View                 # the coordinates it compares
-    width: float               # similarities are exp(-distance / width)
+
+    kernel: str  # "laplace", "exponential" or "gaussian"
+    view: View  # the coordinates it compares
+    width: float  # similarities are exp(-distance / width)
     penalties: np.ndarray
-    mix: np.ndarray            # the weight of each penalty; over all parts they sum to one
-    one_factor: bool = False   # a Cholesky factor for a single penalty instead of all eigenvectors
-    factor: object = None      # solved when first needed
-    taught: np.ndarray | None = None    # (n,) the training rows whose labels the kernel was learned from
-    member: int = 0                     # parts of one number answer for each other where they were taught
+    mix: np.ndarray  # the weight of each penalty; over all parts they sum to one
+    one_factor: bool = False  # a Cholesky factor for a single penalty instead of all eigenvectors
+    factor: object = None  # solved when first needed
+    taught: np.ndarray | None = (
+        None  # (n,) the training rows whose labels the kernel was learned from
+    )
+    member: int = 0  # parts of one number answer for each other where they were taught
 
     @property
-    def metric(self) -> str: return METRICS[self.kernel]
+    def metric(self) -> str:
+        return METRICS[self.kernel]
 
     def rows(self, Z, device) -> torch.Tensor:
         "What this kernel compares of the coordinates `Z`"
@@ -45,10 +65,12 @@ class Part:
 
     def solve(self, K, weights):
         "The factor for training rows with the similarities `K`, which is overwritten"
-        if self.one_factor: return Cholesky(K, float(self.penalties[0]), weights)
+        if self.one_factor:
+            return Cholesky(K, float(self.penalties[0]), weights)
         return Spectrum(K, weights)
 
-    def __getstate__(self): return {**vars(self), "factor": None}   # plain arrays only: it can be solved again
+    def __getstate__(self):
+        return {**vars(self), "factor": None}  # plain arrays only: it can be solved again
 
 # %% ../../nbs/kernel/geometry.ipynb #618e5aa8
 class Comparison:
@@ -58,7 +80,7 @@ class Comparison:
         self.parts, self.device, self.views, self.place = parts, device, [], []
         known = {}
         for part in parts:
-            metric = "L1" if part.metric == "L1" else "squared L2"   # of which L2 is the root
+            metric = "L1" if part.metric == "L1" else "squared L2"  # of which L2 is the root
             key = metric, part.view.columns.tobytes(), part.view.factors.tobytes()
             if key not in known:
                 known[key] = len(self.views)
@@ -74,9 +96,14 @@ class Comparison:
     def exponents(self, block: torch.Tensor) -> list:
         "For each part the logarithm of the similarities of the rows in `block`, as `rows` gives them, to all others"
         pieces = block.split(self.widths, 1)
-        apart = [distances(rows, A, metric, exact) for rows, (_, metric, A, exact) in zip(pieces, self.views)]
-        return [(apart[place].sqrt() if part.metric == "L2" else apart[place]) / -part.width
-                for part, place in zip(self.parts, self.place)]
+        apart = [
+            distances(rows, A, metric, exact)
+            for rows, (_, metric, A, exact) in zip(pieces, self.views)
+        ]
+        return [
+            (apart[place].sqrt() if part.metric == "L2" else apart[place]) / -part.width
+            for part, place in zip(self.parts, self.place)
+        ]
 
 
 def untaught(parts: list, votes: list, taught: list) -> torch.Tensor:
@@ -87,11 +114,15 @@ def untaught(parts: list, votes: list, taught: list) -> torch.Tensor:
     total = sum(vote for vote, seen in zip(votes, taught) if seen is None)
     for member in sorted({part.member for part, seen in zip(parts, taught) if seen is not None}):
         own = [p for p, part in enumerate(parts) if part.member == member and taught[p] is not None]
-        mix = torch.tensor([float(parts[p].mix.sum()) for p in own], dtype=torch.float64, device=votes[0].device)
+        mix = torch.tensor(
+            [float(parts[p].mix.sum()) for p in own], dtype=torch.float64, device=votes[0].device
+        )
         free = torch.as_tensor(np.stack([~taught[p] for p in own]), device=mix.device)
-        free = torch.where(free.any(0), free, True)   # all were taught: nothing better is there
+        free = torch.where(free.any(0), free, True)  # all were taught: nothing better is there
         scale = mix.sum() / (mix[:, None] * free).sum(0)
-        total = total + sum(torch.where(free[i], scale, 0.0)[:, None] * votes[p] for i, p in enumerate(own))
+        total = total + sum(
+            torch.where(free[i], scale, 0.0)[:, None] * votes[p] for i, p in enumerate(own)
+        )
     return total
 
 # %% ../../nbs/kernel/geometry.ipynb #6f25f5fa
@@ -99,13 +130,17 @@ def principal_axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     "Orthonormal directions as columns, the widest first; their signs depend on the points alone"
     centred = torch.from_numpy(points - weights @ points / weights.sum())
     with one_thread():
-        _, size, axes = torch.linalg.svd(centred * torch.from_numpy(weights).sqrt()[:, None], full_matrices=False)
+        _, size, axes = torch.linalg.svd(
+            centred * torch.from_numpy(weights).sqrt()[:, None], full_matrices=False
+        )
         axes = axes[size > 1e-9 * size[0]].T
         skewness = torch.from_numpy(weights) @ (centred @ axes) ** 3
         return (axes * torch.where(skewness < 0, -1.0, 1.0)).contiguous().numpy()
 
 
-LEAST_EIGENVALUE = 1e-14   # of the largest: directions below are rounding, and belong to what is left
+LEAST_EIGENVALUE = (
+    1e-14  # of the largest: directions below are rounding, and belong to what is left
+)
 
 
 class Embedding:
@@ -114,7 +149,8 @@ class Embedding:
     def __init__(self, geometry):
         self.geometry = geometry
         K = torch.as_tensor(geometry.similarities(geometry.Z))
-        with one_thread(): s, U = eigen(K)
+        with one_thread():
+            s, U = eigen(K)
         keep = s > LEAST_EIGENVALUE * s[-1]
         self.map, points = U[:, keep] / s[keep].sqrt(), (U[:, keep] * s[keep].sqrt()).numpy()
         self.mean = torch.from_numpy(geometry.weights @ points / geometry.weights.sum())
@@ -122,25 +158,34 @@ class Embedding:
 
     def columns(self, n_components: int | None) -> int:
         "How many coordinates a point has"
-        return self.axes.shape[1] + 1 if n_components is None else min(n_components, self.axes.shape[1])
+        return (
+            self.axes.shape[1] + 1
+            if n_components is None
+            else min(n_components, self.axes.shape[1])
+        )
 
     def points(self, Z, n_components: int | None = None) -> np.ndarray:
         "On the widest principal axes of the training rows; on all of them, and what is left, without `n_components`"
         axes = self.axes[:, :n_components]
         map_, wide = (F.pad(M, (0, -M.shape[1] % EVEN)) for M in (self.map, axes))
+
         def place(K):
             z = (K @ map_)[:, : self.map.shape[1]]
             on_axes = ((z - self.mean) @ wide)[:, : axes.shape[1]]
-            if n_components is not None: return on_axes
+            if n_components is not None:
+                return on_axes
             left = 1 - z.square().sum(1) + (z - self.mean).square().sum(1) - on_axes.square().sum(1)
             return torch.cat([on_axes, left.clamp(min=0).sqrt()[:, None]], 1)
+
         return self.geometry.over_similarities(Z, place)
 
 # %% ../../nbs/kernel/geometry.ipynb #915eb6c5
 NOVELTY_PENALTY = 0.1
-VOTES = 8           # targets are voted on by this many, or a multiple: see EVEN
-LEAST_MIX = 1e-3    # penalties with a smaller share of their kernel are left out where each takes a solution
-MANY_CHANGES = 64   # after so many learned or forgotten rows the system is solved again
+VOTES = 8  # targets are voted on by this many, or a multiple: see EVEN
+LEAST_MIX = (
+    1e-3  # penalties with a smaller share of their kernel are left out where each takes a solution
+)
+MANY_CHANGES = 64  # after so many learned or forgotten rows the system is solved again
 
 
 class KernelGeometry:
@@ -148,15 +193,15 @@ class KernelGeometry:
 
     def __init__(
         self,
-        Z: np.ndarray,         # (n, d) coordinates of the training rows
-        weights: np.ndarray,   # (n,) of the rows, positive
-        parts: list,           # of `Part`; their `mix` sum to one over all
+        Z: np.ndarray,  # (n, d) coordinates of the training rows
+        weights: np.ndarray,  # (n,) of the rows, positive
+        parts: list,  # of `Part`; their `mix` sum to one over all
         device="cpu",
     ):
         self.Z, self.weights = np.asarray(Z), np.asarray(weights, dtype=np.float64)
         self.parts, self.device = parts, device
-        self.updates = None      # `Updates`, if rows came or went since the parts were factorised
-        self._embedding = self._comparison = None   # made when first needed
+        self.updates = None  # `Updates`, if rows came or went since the parts were factorised
+        self._embedding = self._comparison = None  # made when first needed
 
     @property
     def n_outputs(self) -> int:
@@ -170,12 +215,13 @@ class KernelGeometry:
 
     def factors(self) -> list:
         "The factor of each part, for the rows that are there"
-        if self.updates is not None: return self.settled().factors()
+        if self.updates is not None:
+            return self.settled().factors()
         open_ = [part for part in self.parts if part.factor is None]
         if open_:
             comparison = Comparison(open_, self.Z, self.device)
             weights = torch.as_tensor(self.weights, device=self.device)
-            with one_thread():   # so that the number of threads does not show in the bits
+            with one_thread():  # so that the number of threads does not show in the bits
                 for part, E in zip(open_, comparison.exponents(comparison.rows(self.Z))):
                     part.factor = part.solve(E.exp_(), weights)
         return [part.factor for part in self.parts]
@@ -183,12 +229,14 @@ class KernelGeometry:
     @property
     def comparison(self) -> Comparison:
         "The training rows, ready to be compared; made once"
-        if self._comparison is None: self._comparison = Comparison(self.parts, self.Z, self.device)
+        if self._comparison is None:
+            self._comparison = Comparison(self.parts, self.Z, self.device)
         return self._comparison
 
     def settled(self):
         "The geometry with its system solved anew for the rows that are there; itself if none came or went"
-        if self.updates is None: return self
+        if self.updates is None:
+            return self
         if self.updates.settled is None:
             parts = [replace(part, factor=None) for part in self.parts]
             self.updates.settled = KernelGeometry(self.Z, self.weights, parts, self.device)
@@ -197,8 +245,14 @@ class KernelGeometry:
     def _over(self, Z, function) -> np.ndarray:
         "`function` of the coordinates, in blocks that do not depend on which rows come together"
         Z = torch.as_tensor(Z, dtype=torch.float64)
-        share = max(-(-len(Z) // (ROWS * torch.get_num_threads())), 1) * ROWS   # whole blocks for each thread
-        return torch.cat(on_threads(lambda rows: map_rows(function, rows), Z.split(share))).cpu().numpy()
+        share = (
+            max(-(-len(Z) // (ROWS * torch.get_num_threads())), 1) * ROWS
+        )  # whole blocks for each thread
+        return (
+            torch.cat(on_threads(lambda rows: map_rows(function, rows), Z.split(share)))
+            .cpu()
+            .numpy()
+        )
 
     def _over_exponents(self, Z, function) -> np.ndarray:
         "`function` of the exponents of the similarities to the training rows, a list with one block for each part"
@@ -211,7 +265,9 @@ class KernelGeometry:
 
     def over_similarities(self, Z, function) -> np.ndarray:
         "`function` of the averaged similarities to the training rows"
-        return self._over_kernels(Z, lambda each: function(sum(w * K for w, K in zip(self.mix, each))))
+        return self._over_kernels(
+            Z, lambda each: function(sum(w * K for w, K in zip(self.mix, each)))
+        )
 
     # ---- answers for new rows
 
@@ -221,24 +277,32 @@ class KernelGeometry:
 
     def nearest(self, Z, k: int) -> tuple[np.ndarray, np.ndarray]:
         "Distances sqrt(2 - 2k) to the `k` most similar training rows, increasing, and their positions"
-        def half_squares(exponents):   # 1 - k, without the cancellation where k is nearly one
+
+        def half_squares(exponents):  # 1 - k, without the cancellation where k is nearly one
             return sum(-w * e.expm1_() for w, e in zip(self.mix, exponents))
+
         found = self._over_exponents(Z, half_squares)
         index = best_columns(-found, k)
         return np.sqrt(2 * np.take_along_axis(found, index, 1)), index
 
     def outputs(self, Z) -> np.ndarray:
         "f(x), (queries, n): one signed weight for each training row; they sum to one"
-        if self.updates is not None: return self.updates.outputs(self, Z)
+        if self.updates is not None:
+            return self.updates.outputs(self, Z)
         factors = self.factors()
+
         def answer(similarities):
-            return sum(factor.outputs(K, part.penalties, part.mix)
-                       for part, factor, K in zip(self.parts, factors, similarities))
+            return sum(
+                factor.outputs(K, part.penalties, part.mix)
+                for part, factor, K in zip(self.parts, factors, similarities)
+            )
+
         return self._over_kernels(Z, answer)
 
     def vote_coefficients(self, T: np.ndarray) -> tuple[list, np.ndarray]:
         "What makes votes on the targets `T` (n, targets) quick: coefficients for each part, and a constant"
-        if self.updates is not None: return self.updates.vote_coefficients(self, T)
+        if self.updates is not None:
+            return self.updates.vote_coefficients(self, T)
         T = torch.as_tensor(T, device=self.device)
         coefficients, constant = [], T.new_zeros(T.shape[1])
         with one_thread():
@@ -250,55 +314,96 @@ class KernelGeometry:
 
     def vote(self, Z, coefficients) -> np.ndarray:
         "f(x) T, (queries, targets), from what `vote_coefficients(T)` gave"
-        options = {"dtype": torch.float64, "device": self.device}   # a forged file may hold less than doubles
+        options = {
+            "dtype": torch.float64,
+            "device": self.device,
+        }  # a forged file may hold less than doubles
         constant = torch.as_tensor(coefficients[1], **options)
-        wide = [F.pad(torch.as_tensor(each, **options), (0, -len(constant) % VOTES)) for each in coefficients[0]]
+        wide = [
+            F.pad(torch.as_tensor(each, **options), (0, -len(constant) % VOTES))
+            for each in coefficients[0]
+        ]
+
         def answer(similarities):
             return sum(K @ c for K, c in zip(similarities, wide))[:, : len(constant)] + constant
+
         return self._over_kernels(Z, answer)
 
     def leave_one_out(self, T: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
         "The vote on `T` for each training row by the self-encoder that never saw it, nor the rows of its group"
         groups = group_rows(groups)
-        if self.updates is not None: return self.updates.leave_one_out(self, T, groups)
+        if self.updates is not None:
+            return self.updates.leave_one_out(self, T, groups)
         T = torch.as_tensor(T, device=self.device)
         with one_thread():
-            votes = [torch.einsum("l,lnt->nt", torch.as_tensor(part.mix, device=self.device),
-                                  factor.leave_one_out(T, part.penalties, groups))
-                     for part, factor in zip(self.parts, self.factors())]
+            votes = [
+                torch.einsum(
+                    "l,lnt->nt",
+                    torch.as_tensor(part.mix, device=self.device),
+                    factor.leave_one_out(T, part.penalties, groups),
+                )
+                for part, factor in zip(self.parts, self.factors())
+            ]
             return untaught(self.parts, votes, [part.taught for part in self.parts]).cpu().numpy()
 
-    def leave_out_twice(self, T: np.ndarray, codes: np.ndarray, groups: np.ndarray | None = None) -> list:
+    def leave_out_twice(
+        self, T: np.ndarray, codes: np.ndarray, groups: np.ndarray | None = None
+    ) -> list:
         """Leave-one-out votes on `T` of the self-encoder that never saw the rows with code 0, 1, ... either.
 
         One array for each code: the votes for the rows that have another one.
         """
         settled, T = self.settled(), torch.as_tensor(T, device=self.device)
         masks = [codes == code for code in range(codes.max() + 1)]
-        out, groups = [torch.as_tensor(mask, device=self.device) for mask in masks], group_rows(groups)
+        out, groups = (
+            [torch.as_tensor(mask, device=self.device) for mask in masks],
+            group_rows(groups),
+        )
+
         def votes_of(part, factor):
-            counts = [(l, m) for l, m in zip(part.penalties, part.mix) if m > LEAST_MIX * part.mix.sum()]
+            counts = [
+                (l, m) for l, m in zip(part.penalties, part.mix) if m > LEAST_MIX * part.mix.sum()
+            ]
             scale = part.mix.sum() / sum(m for _, m in counts)
-            each = [[m * scale * v for v in leave_out_twice(factor, T, float(l), out, groups)] for l, m in counts]
+            each = [
+                [m * scale * v for v in leave_out_twice(factor, T, float(l), out, groups)]
+                for l, m in counts
+            ]
             return [sum(votes) for votes in zip(*each)]
+
         with one_thread():
-            found = [votes_of(part, factor) for part, factor in zip(settled.parts, settled.factors())]
+            found = [
+                votes_of(part, factor) for part, factor in zip(settled.parts, settled.factors())
+            ]
             taught = [part.taught for part in settled.parts]
-            return [untaught(settled.parts, list(votes), [seen if seen is None else seen[~mask] for seen in taught])
-                    .cpu().numpy() for votes, mask in zip(zip(*found), masks)]
+            return [
+                untaught(
+                    settled.parts,
+                    list(votes),
+                    [seen if seen is None else seen[~mask] for seen in taught],
+                )
+                .cpu()
+                .numpy()
+                for votes, mask in zip(zip(*found), masks)
+            ]
 
     def novelty(self, Z) -> np.ndarray:
         "How little the training rows explain each row: near 0 at the data, 1 far from it"
         factors = self.factors()
+
         def answer(similarities):
-            return sum(w * unexplained(factor, K, NOVELTY_PENALTY)
-                       for w, factor, K in zip(self.mix, factors, similarities))[:, None].clamp(max=1)   # rounding
+            return sum(
+                w * unexplained(factor, K, NOVELTY_PENALTY)
+                for w, factor, K in zip(self.mix, factors, similarities)
+            )[:, None].clamp(max=1)  # rounding
+
         return self._over_kernels(Z, answer)[:, 0]
 
     @property
     def embedding(self) -> Embedding:
         "Points between which the distance is Euclidean; made once"
-        if self._embedding is None: self._embedding = Embedding(self)
+        if self._embedding is None:
+            self._embedding = Embedding(self)
         return self._embedding
 
     def project(self, Z, n_components: int | None = None) -> np.ndarray:
@@ -328,14 +433,28 @@ class KernelGeometry:
 
     def state(self) -> tuple[dict, dict]:
         "All there is to know: a dict for JSON, and a dict of arrays. Factors are solved again when needed"
-        header = {"parts": [{"kernel": part.kernel, "width": part.width, "one_factor": part.one_factor,
-                             "taught": part.taught is not None, "member": part.member}
-                            for part in self.parts]}
+        header = {
+            "parts": [
+                {
+                    "kernel": part.kernel,
+                    "width": part.width,
+                    "one_factor": part.one_factor,
+                    "taught": part.taught is not None,
+                    "member": part.member,
+                }
+                for part in self.parts
+            ]
+        }
         arrays = {"Z": self.Z, "weights": self.weights}
         for p, part in enumerate(self.parts):
-            arrays |= {f"{p}.columns": part.view.columns, f"{p}.factors": part.view.factors,
-                       f"{p}.penalties": part.penalties, f"{p}.mix": part.mix}
-            if part.taught is not None: arrays[f"{p}.taught"] = part.taught.astype(np.int8)
+            arrays |= {
+                f"{p}.columns": part.view.columns,
+                f"{p}.factors": part.view.factors,
+                f"{p}.penalties": part.penalties,
+                f"{p}.mix": part.mix,
+            }
+            if part.taught is not None:
+                arrays[f"{p}.taught"] = part.taught.astype(np.int8)
         return header, arrays
 
     @classmethod
@@ -346,37 +465,63 @@ class KernelGeometry:
             view = View(arrays[f"{p}.columns"], arrays[f"{p}.factors"])
             penalties, mix = arrays[f"{p}.penalties"], arrays[f"{p}.mix"]
             taught = arrays[f"{p}.taught"] > 0 if fields.get("taught") else None
-            parts.append(Part(fields["kernel"], view, fields["width"], penalties, mix, fields["one_factor"],
-                              taught=taught, member=fields.get("member", 0)))
+            parts.append(
+                Part(
+                    fields["kernel"],
+                    view,
+                    fields["width"],
+                    penalties,
+                    mix,
+                    fields["one_factor"],
+                    taught=taught,
+                    member=fields.get("member", 0),
+                )
+            )
         return cls(arrays["Z"], arrays["weights"], parts, device)
 
-    def __getstate__(self):   # plain arrays, solved again for the rows that are there when needed
-        return {**vars(self), "updates": None, "_embedding": None, "_comparison": None, "device": str(self.device)}
+    def __getstate__(self):  # plain arrays, solved again for the rows that are there when needed
+        return {
+            **vars(self),
+            "updates": None,
+            "_embedding": None,
+            "_comparison": None,
+            "device": str(self.device),
+        }
 
 # %% ../../nbs/kernel/geometry.ipynb #f453e420
 @dataclass(eq=False)
 class Updates:
     "What became of the rows for which the parts of a geometry were factorised"
-    Z: np.ndarray          # (rows that ever were, d)
-    weights: np.ndarray    # of these rows
-    alive: np.ndarray      # which of them are there
-    changes: list          # `RankOneUpdates` of each part
-    taught: list           # for each part: which of these rows taught its kernel, or None
-    count: int = 0         # of rows that came or went
-    settled: object = None   # the geometry of the rows that are there, solved anew, if it was needed
+
+    Z: np.ndarray  # (rows that ever were, d)
+    weights: np.ndarray  # of these rows
+    alive: np.ndarray  # which of them are there
+    changes: list  # `RankOneUpdates` of each part
+    taught: list  # for each part: which of these rows taught its kernel, or None
+    count: int = 0  # of rows that came or went
+    settled: object = None  # the geometry of the rows that are there, solved anew, if it was needed
 
     @classmethod
     def begin(cls, geometry):
         "No row came or went yet"
-        changes = [RankOneUpdates(factor, part.penalties, part.mix)
-                   for part, factor in zip(geometry.parts, geometry.factors())]
-        return cls(geometry.Z, geometry.weights, np.ones(len(geometry.Z), dtype=bool), changes,
-                   [part.taught for part in geometry.parts])
+        changes = [
+            RankOneUpdates(factor, part.penalties, part.mix)
+            for part, factor in zip(geometry.parts, geometry.factors())
+        ]
+        return cls(
+            geometry.Z,
+            geometry.weights,
+            np.ones(len(geometry.Z), dtype=bool),
+            changes,
+            [part.taught for part in geometry.parts],
+        )
 
     def _geometry(self, geometry):
         "The geometry of the rows that are there, with these updates"
-        parts = [part if seen is None else replace(part, taught=seen[self.alive])
-                 for part, seen in zip(geometry.parts, self.taught)]
+        parts = [
+            part if seen is None else replace(part, taught=seen[self.alive])
+            for part, seen in zip(geometry.parts, self.taught)
+        ]
         other = KernelGeometry(self.Z[self.alive], self.weights[self.alive], parts, geometry.device)
         other.updates = self
         return other
@@ -387,21 +532,32 @@ class Updates:
         comparison = Comparison(geometry.parts, rows, geometry.device)
         with one_thread():
             for E, change in zip(comparison.exponents(comparison.rows(Z)), changes):
-                for i, weight in enumerate(weights): change.learn(E[i, : len(self.Z) + i].exp(), float(weight))
+                for i, weight in enumerate(weights):
+                    change.learn(E[i, : len(self.Z) + i].exp(), float(weight))
         alive = np.append(self.alive, np.ones(len(Z), dtype=bool))
-        taught = [None if seen is None else np.append(seen, np.zeros(len(Z), dtype=bool)) for seen in self.taught]
-        return Updates(rows, np.append(self.weights, weights), alive, changes, taught,
-                       self.count + len(Z))._geometry(geometry)
+        taught = [
+            None if seen is None else np.append(seen, np.zeros(len(Z), dtype=bool))
+            for seen in self.taught
+        ]
+        return Updates(
+            rows, np.append(self.weights, weights), alive, changes, taught, self.count + len(Z)
+        )._geometry(geometry)
 
     def forget(self, geometry, positions):
         "The geometry with fewer rows"
-        changes, gone = [copy(change) for change in self.changes], np.flatnonzero(self.alive)[positions]
+        changes, gone = (
+            [copy(change) for change in self.changes],
+            np.flatnonzero(self.alive)[positions],
+        )
         with one_thread():
             for row in gone:
-                for change in changes: change.forget(int(row))
+                for change in changes:
+                    change.forget(int(row))
         alive = self.alive.copy()
         alive[gone] = False
-        return Updates(self.Z, self.weights, alive, changes, self.taught, self.count + len(gone))._geometry(geometry)
+        return Updates(
+            self.Z, self.weights, alive, changes, self.taught, self.count + len(gone)
+        )._geometry(geometry)
 
     def _whole(self, T, device):
         "Targets of the rows that are there, with zeros for those that went"
@@ -412,13 +568,17 @@ class Updates:
     def outputs(self, geometry, Z) -> np.ndarray:
         "As that of a geometry"
         whole = KernelGeometry(self.Z, self.weights, geometry.parts, geometry.device)
+
         def answer(similarities):
             total = 0
             for part, change, K in zip(geometry.parts, self.changes, similarities):
-                known = change.factor.outputs(K[:, : len(change.factor.mean)], part.penalties, part.mix)
+                known = change.factor.outputs(
+                    K[:, : len(change.factor.mean)], part.penalties, part.mix
+                )
                 known = F.pad(known, (0, K.shape[1] - known.shape[1]))
                 total = total + known + change.average(F.pad(K, (0, 1), value=1.0).T)[:-1].T
             return total
+
         return whole._over_kernels(Z, answer)[:, self.alive]
 
     def vote_coefficients(self, geometry, T) -> tuple[list, np.ndarray]:
@@ -430,15 +590,22 @@ class Updates:
                 factor, n = change.factor, len(change.factor.mean)
                 found = factor.coefficients(T[:n], part.penalties, part.mix)
                 added = change.average(F.pad(T, (0, 0, 0, 1)))
-                constant += part.mix.sum() * (factor.share @ T[:n]) - factor.mean @ found + added[-1]
-                coefficients.append((F.pad(found, (0, 0, 0, len(T) - n)) + added[:-1]).cpu().numpy()[self.alive])
+                constant += (
+                    part.mix.sum() * (factor.share @ T[:n]) - factor.mean @ found + added[-1]
+                )
+                coefficients.append(
+                    (F.pad(found, (0, 0, 0, len(T) - n)) + added[:-1]).cpu().numpy()[self.alive]
+                )
         return coefficients, constant.cpu().numpy()
 
     def leave_one_out(self, geometry, T, groups=()) -> np.ndarray:
         "As that of a geometry"
         there, T = np.flatnonzero(self.alive), self._whole(T, geometry.device)
         with one_thread():
-            votes = [change.leave_one_out(T, [there[group] for group in groups]) for change in self.changes]
+            votes = [
+                change.leave_one_out(T, [there[group] for group in groups])
+                for change in self.changes
+            ]
             return untaught(geometry.parts, votes, self.taught).cpu().numpy()[self.alive]
 
 # %% ../../nbs/kernel/geometry.ipynb #1e406da6
@@ -452,25 +619,47 @@ def is_positive(value) -> bool:
 
 class ExactSchema:
     "What a file says of a `KernelGeometry`"
-    record = {"kernel": str, "penalty": float, "loss_or_none": float, "weight": float, "bandwidth_or_none": float,
-              "weighted_columns_or_none": bool, "member_or_none": str}   # a line of `kernels_`
+
+    record = {
+        "kernel": str,
+        "penalty": float,
+        "loss_or_none": float,
+        "weight": float,
+        "bandwidth_or_none": float,
+        "weighted_columns_or_none": bool,
+        "member_or_none": str,
+    }  # a line of `kernels_`
 
     def check_header(header):
         check_fields("geometry", header, parts=list_of(dict))
         for p, part in enumerate(header["parts"]):
-            check_fields(f"part {p}", part, kernel=KERNELS, one_factor=bool, width=is_positive, taught_or_none=bool,
-                         member_or_none=int)
+            check_fields(
+                f"part {p}",
+                part,
+                kernel=KERNELS,
+                one_factor=bool,
+                width=is_positive,
+                taught_or_none=bool,
+                member_or_none=int,
+            )
 
     def arrays(header):
         "Name -> shape of each array"
         found = {}
         for p, part in enumerate(header["parts"]):
-            lines = {"columns": f"i v{p}", "factors": f"f v{p}", "penalties": f"f l{p}", "mix": f"f l{p}"}
-            if part.get("taught"): lines["taught"] = "i n"
+            lines = {
+                "columns": f"i v{p}",
+                "factors": f"f v{p}",
+                "penalties": f"f l{p}",
+                "mix": f"f l{p}",
+            }
+            if part.get("taught"):
+                lines["taught"] = "i n"
             found |= {f"geometry.{p}.{name}": line for name, line in lines.items()}
         return found
 
-    def coefficients(header): return {f"coefficients.{p}": "f n k" for p in range(len(header["parts"]))}
+    def coefficients(header):
+        return {f"coefficients.{p}": "f n k" for p in range(len(header["parts"]))}
 
     def check_arrays(header, arrays, width):
         for p, part in enumerate(header["parts"]):
@@ -478,7 +667,11 @@ class ExactSchema:
             check_range(f"geometry.{p}.factors", arrays[f"{p}.factors"], 0)
             check_range(f"geometry.{p}.penalties", arrays[f"{p}.penalties"], 1e-11)
             check_range(f"geometry.{p}.mix", arrays[f"{p}.mix"], 0)
-            require(not part["one_factor"] or len(arrays[f"{p}.penalties"]) == 1, "one factor is for one penalty")
-            if part.get("taught"): check_range(f"geometry.{p}.taught", arrays[f"{p}.taught"], 0, 2)
+            require(
+                not part["one_factor"] or len(arrays[f"{p}.penalties"]) == 1,
+                "one factor is for one penalty",
+            )
+            if part.get("taught"):
+                check_range(f"geometry.{p}.taught", arrays[f"{p}.taught"], 0, 2)
         total = sum(arrays[f"{p}.mix"].sum() for p in range(len(header["parts"])))
         require(abs(total - 1) < 1e-6, "the weights of the kernels do not sum to one")

@@ -22,8 +22,14 @@ from tqdm.auto import tqdm
 
 from .coordinates import METRICS
 from .geometry import Part
-from .landmark_geometry import (KEPT_SIMILARITIES, UNLABELLED_SCHEME, LandmarkGeometry, LandmarkPass,
-                                                  Scheme, without_targets)
+from selfencoder.kernel.landmark_geometry import (
+    KEPT_SIMILARITIES,
+    UNLABELLED_SCHEME,
+    LandmarkGeometry,
+    LandmarkPass,
+    Scheme,
+    without_targets,
+)
 from .leaves import N_TREES, column_signs, grow_trees, tree_inputs
 from .members import first_target, forest_evidence, kernel_part
 from .selection import FEWEST_ROWS, UNLABELLED_BANDWIDTH
@@ -31,43 +37,60 @@ from .solution import Cholesky, distances
 from ..runtime import one_thread
 
 # %% ../../nbs/kernel/landmark_fit.ipynb #33aefd1a
-VALIDATION_ROWS = 4000         # at most,
-FEWEST_VALIDATION_ROWS = 250   # and at least, if they are no landmarks
-FEWEST_HALVED_ROWS = 50        # fewer validation rows are not split: they choose and report
+VALIDATION_ROWS = 4000  # at most,
+FEWEST_VALIDATION_ROWS = 250  # and at least, if they are no landmarks
+FEWEST_HALVED_ROWS = 50  # fewer validation rows are not split: they choose and report
 LEAF_PENALTIES = (10.0, 100.0, 1000.0)
 
 
 class Grid(NamedTuple):
     "What leave-one-out chooses from, for one kernel"
+
     penalties: tuple = (0.01, 0.1, 1.0, 10.0)
     n_local: tuple = (32, 64)
     local_penalties: tuple = (0.03, 0.1, 0.3, 1.0)
 
 
-SMOOTH_GRID = Grid((0.001, 0.01, 0.1, 1.0), (64, 128), (0.01, 0.03, 0.1, 0.3))   # kernels without a kink
+SMOOTH_GRID = Grid(
+    (0.001, 0.01, 0.1, 1.0), (64, 128), (0.01, 0.03, 0.1, 0.3)
+)  # kernels without a kink
 
 
-def grid_of(kernel: str) -> Grid: return SMOOTH_GRID if kernel == "gaussian" else Grid()
+def grid_of(kernel: str) -> Grid:
+    return SMOOTH_GRID if kernel == "gaussian" else Grid()
 
 
-def validation_rows(order: np.ndarray, n_landmarks: int, groups=None) -> tuple[np.ndarray, np.ndarray]:
+def validation_rows(
+    order: np.ndarray, n_landmarks: int, groups=None
+) -> tuple[np.ndarray, np.ndarray]:
     "The rows that choose and the rows that report: a third of the rows, from 1,000 to 4,000, if there are so many"
     landmarks, others = order[:n_landmarks], order[n_landmarks:]
-    if groups is not None: others = others[~np.isin(groups[others], groups[landmarks])]
-    if len(others) < FEWEST_VALIDATION_ROWS: others = order
+    if groups is not None:
+        others = others[~np.isin(groups[others], groups[landmarks])]
+    if len(others) < FEWEST_VALIDATION_ROWS:
+        others = order
     rows = np.sort(others[-min(max(len(order) // 3, 1000), VALIDATION_ROWS) :])
-    code = np.arange(len(rows)) if groups is None else np.unique(groups[rows], return_inverse=True)[1]
-    if len(rows) < FEWEST_HALVED_ROWS or code.max() == 0: return rows, rows
+    code = (
+        np.arange(len(rows)) if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+    )
+    if len(rows) < FEWEST_HALVED_ROWS or code.max() == 0:
+        return rows, rows
     return rows[code % 2 == 0], rows[code % 2 == 1]
 
 
 def coarse_schemes(kernel: str, alpha="auto", leaves: bool = False) -> list:
     "Every scheme without a local solution; `alpha`: the penalty of landmarks and neighbours, or by leave-one-out"
-    penalties, shares = grid_of(kernel).penalties if alpha == "auto" else (alpha,), (0.25, 0.5, 0.75, 1.0)
+    penalties, shares = (
+        grid_of(kernel).penalties if alpha == "auto" else (alpha,),
+        (0.25, 0.5, 0.75, 1.0),
+    )
     only = [Scheme(penalty, 32, penalty, 0.0) for penalty in penalties]
-    return only + [Scheme(penalty if share < 1 else None, 32, penalty, 0.0, leaf_penalty, share)
-                   for leaf_penalty in LEAF_PENALTIES * leaves for share in shares
-                   for penalty in (penalties if share < 1 else penalties[:1])]
+    return only + [
+        Scheme(penalty if share < 1 else None, 32, penalty, 0.0, leaf_penalty, share)
+        for leaf_penalty in LEAF_PENALTIES * leaves
+        for share in shares
+        for penalty in (penalties if share < 1 else penalties[:1])
+    ]
 
 
 def local_schemes(coarse: list, kernel: str, alpha="auto") -> list:
@@ -76,78 +99,114 @@ def local_schemes(coarse: list, kernel: str, alpha="auto") -> list:
     penalties = grid.local_penalties if alpha == "auto" else (alpha,)
     local = [{"n_local": M, "local_penalty": l} for M in grid.n_local for l in penalties]
     return [Scheme(None, **how, share=1.0) for how in local] + [
-        replace(scheme, **how, share=share) for scheme in coarse for how in local for share in (0.5, 1.0)]
+        replace(scheme, **how, share=share)
+        for scheme in coarse
+        for how in local
+        for share in (0.5, 1.0)
+    ]
 
 
-def choose(geometry: LandmarkGeometry, sums: list, target, rows, hidden, alpha="auto", groups=None) -> tuple:
+def choose(
+    geometry: LandmarkGeometry, sums: list, target, rows, hidden, alpha="auto", groups=None
+) -> tuple:
     "The scheme with the smallest leave-one-out loss over `rows`, without the labels of `hidden`; a record for each"
     Y, kept = target.Y.cpu(), np.arange(len(geometry.Z))
     if hidden is not rows:
-        if groups is not None: hidden = np.flatnonzero(np.isin(groups, groups[hidden]))
+        if groups is not None:
+            hidden = np.flatnonzero(np.isin(groups, groups[hidden]))
         kept = np.delete(kept, hidden)
         geometry, less = geometry.leave_out(hidden, Y[hidden])
         sums = [a - b for a, b in zip(sums, less)]
     places, codes = np.searchsorted(kept, rows), None if groups is None else groups[kept]
-    share, device, observed = torch.from_numpy(geometry.weights)[places], target.Y.device, target.select(rows)
+    share, device, observed = (
+        torch.from_numpy(geometry.weights)[places],
+        target.Y.device,
+        target.select(rows),
+    )
+
     def losses_of(tried):
         votes = geometry.leave_one_out(Y[kept], places, codes, tried, sums)
         return observed.losses(torch.from_numpy(votes).to(device), share.to(device))
+
     kernel = geometry.parts[0].kernel
     tried = coarse_schemes(kernel, alpha, geometry.trees is not None)
     losses = losses_of(tried)
     ranked = [tried[i] for i in np.argsort(losses, kind="stable")]
-    best = [scheme for leaves in (False, True) for scheme in [s for s in ranked if bool(s.leaf_share) == leaves][:2]]
+    best = [
+        scheme
+        for leaves in (False, True)
+        for scheme in [s for s in ranked if bool(s.leaf_share) == leaves][:2]
+    ]
     more = local_schemes(best, kernel, alpha)
     tried, losses = tried + more, np.append(losses, losses_of(more))
     about, first = {"kernel": kernel, "landmarks": len(geometry.points)}, int(np.argmin(losses))
-    return tried[first], [about | asdict(scheme) | {"loss": float(loss), "weight": float(s == first)}
-                          for s, (scheme, loss) in enumerate(zip(tried, losses))]
+    return tried[first], [
+        about | asdict(scheme) | {"loss": float(loss), "weight": float(s == first)}
+        for s, (scheme, loss) in enumerate(zip(tried, losses))
+    ]
 
 # %% ../../nbs/kernel/landmark_fit.ipynb #65349c38
-SCANNED_ROWS = 20_000   # up to so many rows a search is a scan
+SCANNED_ROWS = 20_000  # up to so many rows a search is a scan
 PRODUCT_ROWS = 200_000  # up to so many rows a search by Euclidean distances compares with all of them by a product
-RECALL = 0.97           # the share of the nearest rows that a search must find
-RECALL_ROWS = 64        # measured on so many rows
+RECALL = 0.97  # the share of the nearest rows that a search must find
+RECALL_ROWS = 64  # measured on so many rows
 
 
-def choose_probes(geometry: LandmarkGeometry, rows: np.ndarray, recall: float = RECALL) -> LandmarkGeometry:
+def choose_probes(
+    geometry: LandmarkGeometry, rows: np.ndarray, recall: float = RECALL
+) -> LandmarkGeometry:
     "The geometry with the smallest number of cells to search that finds the neighbours of some training rows"
-    if len(geometry.Z) <= SCANNED_ROWS or recall >= 1: return geometry.replace(n_probes=None, recall=1.0)
-    k, Z, _ = geometry.scheme.n_local, geometry.Z[rows], geometry.cells   # made once for all of the searches below
+    if len(geometry.Z) <= SCANNED_ROWS or recall >= 1:
+        return geometry.replace(n_probes=None, recall=1.0)
+    k, Z, _ = (
+        geometry.scheme.n_local,
+        geometry.Z[rows],
+        geometry.cells,
+    )  # made once for all of the searches below
     exact = geometry.replace(n_probes=None).nearest(Z, k, with_distance=False)[1]
+
     def found_by(n_probes):
         found = geometry.replace(n_probes=n_probes).nearest(Z, k, with_distance=False)[1]
         return float(np.mean([np.isin(a, b).mean() for a, b in zip(exact, found)]))
+
     by_product = geometry.apart.width and len(geometry.Z) <= PRODUCT_ROWS
     n_probes = len(geometry.points) if by_product else 8
-    while n_probes < len(geometry.points) // 4:   # more would be slower than a scan
+    while n_probes < len(geometry.points) // 4:  # more would be slower than a scan
         share = found_by(n_probes)
-        if share >= recall: return geometry.replace(n_probes=n_probes, recall=share)
-        n_probes += -(-n_probes // 4)   # a quarter more
+        if share >= recall:
+            return geometry.replace(n_probes=n_probes, recall=share)
+        n_probes += -(-n_probes // 4)  # a quarter more
     share, product = found_by(0), 0
-    if share < recall: share, product = 1.0, None
+    if share < recall:
+        share, product = 1.0, None
     return geometry.replace(n_probes=product, recall=share)
 
 
-CANDIDATES = 100, 300, 1000, 3000   # rows that the kernel finds nearest, whose leaves are compared
+CANDIDATES = 100, 300, 1000, 3000  # rows that the kernel finds nearest, whose leaves are compared
 
 
-def choose_candidates(geometry: LandmarkGeometry, rows: np.ndarray, recall: float = RECALL) -> LandmarkGeometry:
+def choose_candidates(
+    geometry: LandmarkGeometry, rows: np.ndarray, recall: float = RECALL
+) -> LandmarkGeometry:
     "The geometry with the fewest candidates among which the neighbours by kernel and leaves are; if none do, all rows"
-    if not geometry.leaf_weight: return geometry
+    if not geometry.leaf_weight:
+        return geometry
     k, Z = CANDIDATES[0] // 10, geometry.Z[rows]
     exact = geometry.replace(n_candidates=None).nearest(Z, k)[0]
     for n_candidates in CANDIDATES if recall < 1 else ():
         found = geometry.replace(n_candidates=n_candidates)
-        share = float((found.nearest(Z, k)[0] <= exact[:, -1:] + 1e-12).mean())   # equals are as good
-        if share >= recall: return found.replace(recall=share)
+        share = float(
+            (found.nearest(Z, k)[0] <= exact[:, -1:] + 1e-12).mean()
+        )  # equals are as good
+        if share >= recall:
+            return found.replace(recall=share)
     return geometry.replace(n_candidates=None, recall=1.0)
 
 # %% ../../nbs/kernel/landmark_fit.ipynb #c9018e5b
-SMALL = 10_000                    # up to so many rows numbers have double precision
-COORDINATE_ROWS = 50_000          # coordinates are learned from at most so many rows,
-COORDINATE_VALUES = 2**24         # and from about so many values of a wide table
-WEIGHT_POWERS = (0.25, 0.5, 1.0)   # of a forest's evidence, as column weights
+SMALL = 10_000  # up to so many rows numbers have double precision
+COORDINATE_ROWS = 50_000  # coordinates are learned from at most so many rows,
+COORDINATE_VALUES = 2**24  # and from about so many values of a wide table
+WEIGHT_POWERS = (0.25, 0.5, 1.0)  # of a forest's evidence, as column weights
 LEAST_WEIGHT = 0.001
 
 
@@ -156,10 +215,16 @@ def sampled_rows(n_columns: int) -> int:
     return min(COORDINATE_ROWS, max(COORDINATE_VALUES // n_columns, 5000))
 
 
-def roles(n_rows: int, n_landmarks: int, seed: int, n_columns: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def roles(
+    n_rows: int, n_landmarks: int, seed: int, n_columns: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "All rows in random order, of which the first are landmarks; those the coordinates are learned from; the landmarks"
     order = np.random.default_rng(seed).permutation(n_rows)
-    return order, np.sort(order[: max(sampled_rows(n_columns), n_landmarks)]), np.sort(order[:n_landmarks])
+    return (
+        order,
+        np.sort(order[: max(sampled_rows(n_columns), n_landmarks)]),
+        np.sort(order[:n_landmarks]),
+    )
 
 
 def precision_for(n_rows: int) -> type:
@@ -172,8 +237,15 @@ def column_evidence(coordinates, Z, target, weights, seed) -> np.ndarray:
     columns = tree_inputs(coordinates)
     C = Z[:, columns]
     C = C * column_signs(C, first_target(target.y).astype(np.float64))
-    return forest_evidence(C, coordinates.sources_[columns], coordinates.n_features_in_, target.y, weights,
-                           bool(target.codes), seed)
+    return forest_evidence(
+        C,
+        coordinates.sources_[columns],
+        coordinates.n_features_in_,
+        target.y,
+        weights,
+        bool(target.codes),
+        seed,
+    )
 
 
 def loss_elsewhere(coordinates, Z, weights, target, kernel, column_weights, rows, others) -> float:
@@ -181,32 +253,68 @@ def loss_elsewhere(coordinates, Z, weights, target, kernel, column_weights, rows
     part, K = kernel_part(coordinates, Z[rows], kernel, UNLABELLED_BANDWIDTH, column_weights)
     A, v, Y = part.rows(Z, "cpu"), torch.from_numpy(weights), target.Y.cpu()
     similar = distances(A[others], A[rows], METRICS[kernel]).div_(-part.width).exp_()
-    def vote(factor): return factor.share @ Y[rows] + (similar - factor.mean) @ factor.coefficients(Y[rows])
+
+    def vote(factor):
+        return factor.share @ Y[rows] + (similar - factor.mean) @ factor.coefficients(Y[rows])
+
     votes = torch.stack([vote(Cholesky(K.clone(), l, v[rows])) for l in grid_of(kernel).penalties])
-    return float(target.select(others).losses(votes.to(target.Y.device), v[others].to(target.Y.device)).min())
+    return float(
+        target.select(others).losses(votes.to(target.Y.device), v[others].to(target.Y.device)).min()
+    )
 
 
-def landmark_kernel(coordinates, Z, weights, target, kernels: list, seed, groups=None, weigh: bool = True) -> tuple:
+def landmark_kernel(
+    coordinates, Z, weights, target, kernels: list, seed, groups=None, weigh: bool = True
+) -> tuple:
     "The kernel and the column weights from a forest (None: all one) whose votes of one half help the other half most"
-    Z, codes = Z.astype(np.float64), np.arange(len(Z)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    halves, weigh = [np.flatnonzero(codes % 2 == half) for half in (0, 1)], weigh and weighable(coordinates, len(Z))
-    if min(map(len, halves)) < FEWEST_ROWS // 2 or not weigh and len(kernels) == 1: return kernels[0], None
+    Z, codes = (
+        Z.astype(np.float64),
+        np.arange(len(Z)) if groups is None else np.unique(groups, return_inverse=True)[1],
+    )
+    halves, weigh = (
+        [np.flatnonzero(codes % 2 == half) for half in (0, 1)],
+        weigh and weighable(coordinates, len(Z)),
+    )
+    if min(map(len, halves)) < FEWEST_ROWS // 2 or not weigh and len(kernels) == 1:
+        return kernels[0], None
+
     def tried(rows):
-        if not weigh: return [None]
+        if not weigh:
+            return [None]
         evidence = column_evidence(coordinates, Z[rows], target.select(rows), weights[rows], seed)
-        return [None, *(np.maximum(evidence**power, LEAST_WEIGHT) if evidence.any() else None
-                        for power in WEIGHT_POWERS)]
+        return [
+            None,
+            *(
+                np.maximum(evidence**power, LEAST_WEIGHT) if evidence.any() else None
+                for power in WEIGHT_POWERS
+            ),
+        ]
+
     with one_thread():
-        losses = sum(np.array([[loss_elsewhere(coordinates, Z, weights, target, kernel, each, rows, others)
-                                for each in column_weights] for kernel in kernels])
-                     for rows, others in (halves, halves[::-1]) for column_weights in [tried(rows)])
+        losses = sum(
+            np.array(
+                [
+                    [
+                        loss_elsewhere(coordinates, Z, weights, target, kernel, each, rows, others)
+                        for each in column_weights
+                    ]
+                    for kernel in kernels
+                ]
+            )
+            for rows, others in (halves, halves[::-1])
+            for column_weights in [tried(rows)]
+        )
         kernel, power = np.unravel_index(losses.argmin(), losses.shape)
         return kernels[kernel], None if power == 0 else tried(np.arange(len(Z)))[power]
 
 
 def weighable(coordinates, n_rows: int) -> bool:
     "Whether weights of columns can be learned"
-    return coordinates.invariance != "affine" and coordinates.n_features_in_ > 1 and n_rows >= FEWEST_ROWS
+    return (
+        coordinates.invariance != "affine"
+        and coordinates.n_features_in_ > 1
+        and n_rows >= FEWEST_ROWS
+    )
 
 
 def landmark_part(coordinates, points, kernel, bandwidth="auto", column_weights=None) -> Part:
@@ -225,20 +333,35 @@ def tree_rows(order: np.ndarray, n_landmarks: int, groups=None, n_columns: int =
     "The rows that trees are grown on: none of the validation rows, nor of their groups"
     validation = np.concatenate(validation_rows(order, n_landmarks, groups))
     rows = order[: sampled_rows(n_columns)]
-    if groups is None: return np.sort(rows[~np.isin(rows, validation)])
+    if groups is None:
+        return np.sort(rows[~np.isin(rows, validation)])
     return np.sort(rows[~np.isin(groups[rows], groups[validation])])
 
 
 class FitPlan:
     "Roughly what a fit with landmarks takes, on one core, and a bar that shows what is left of it"
 
-    def __init__(self, n_rows: int, n_coordinates: int, n_landmarks: int, n_columns: int, target: bool, leaves: bool):
+    def __init__(
+        self,
+        n_rows: int,
+        n_coordinates: int,
+        n_landmarks: int,
+        n_columns: int,
+        target: bool,
+        leaves: bool,
+    ):
         pairs = n_rows * n_landmarks
         self.seconds = {"pass": pairs * n_coordinates / 2e9 + pairs * n_landmarks / 2e10}
-        if leaves: self.seconds["trees"] = N_TREES * min(n_rows, sampled_rows(n_columns)) * n_columns / 5e7
-        if target: self.seconds["choice"] = 3 + VALIDATION_ROWS * (n_landmarks**2 / 4e9 + 4096 * n_coordinates / 2e9)
+        if leaves:
+            self.seconds["trees"] = N_TREES * min(n_rows, sampled_rows(n_columns)) * n_columns / 5e7
+        if target:
+            self.seconds["choice"] = 3 + VALIDATION_ROWS * (
+                n_landmarks**2 / 4e9 + 4096 * n_coordinates / 2e9
+            )
         # coordinates with the copies of a fit, similarities, and the table
-        self.memory = 16 * n_rows * n_coordinates + 8 * min(pairs, KEPT_SIMILARITIES) + 8 * n_rows * n_columns
+        self.memory = (
+            16 * n_rows * n_coordinates + 8 * min(pairs, KEPT_SIMILARITIES) + 8 * n_rows * n_columns
+        )
 
     def __str__(self):
         total = sum(self.seconds.values())
@@ -249,47 +372,69 @@ class FitPlan:
     def bar(self, verbose):
         "A function that is told what was done: a step, and the share of it"
         line = "{desc} {percentage:3.0f}% |{bar}| {elapsed} < {remaining}"
-        with tqdm(total=sum(self.seconds.values()), disable=not verbose, leave=False, bar_format=line) as bar:
+        with tqdm(
+            total=sum(self.seconds.values()), disable=not verbose, leave=False, bar_format=line
+        ) as bar:
+
             def done(step, share=1.0):
                 bar.set_description_str(step, refresh=False)
                 bar.update(share * self.seconds.get(step, 0.0))
+
             yield done
 
 
 def fit_landmarks(
     coordinates,
-    Z: np.ndarray,             # (n, d) coordinates of the rows, in the precision to compute with
-    weights: np.ndarray,       # (n,)
-    order: np.ndarray,         # the rows in random order: landmarks are the first, validation rows the last
+    Z: np.ndarray,  # (n, d) coordinates of the rows, in the precision to compute with
+    weights: np.ndarray,  # (n,)
+    order: np.ndarray,  # the rows in random order: landmarks are the first, validation rows the last
     n_landmarks: int,
     kernel: str,
-    target=None,               # `Target`, if there is a target
+    target=None,  # `Target`, if there is a target
     bandwidth="auto",
     alpha="auto",
     column_weights=None,
     verbose: int = 0,
-    groups: np.ndarray | None = None,   # (n,) rows of one group are left out together
-    leaves: bool = False,               # grow trees, if there are enough rows
-    seed: int = 0,                      # of the trees
+    groups: np.ndarray | None = None,  # (n,) rows of one group are left out together
+    leaves: bool = False,  # grow trees, if there are enough rows
+    seed: int = 0,  # of the trees
 ) -> tuple:
     "The geometry, the sums with those of the target, rows that report, their leave-one-out votes, and records"
     positions, leaves = np.sort(order[:n_landmarks]), leaves and target is not None
     part = landmark_part(coordinates, Z[positions], kernel, bandwidth, column_weights)
-    def seen(Z): return torch.as_tensor(part.view(Z).astype(Z.dtype))
+
+    def seen(Z):
+        return torch.as_tensor(part.view(Z).astype(Z.dtype))
+
     Y = torch.zeros(len(Z), 0).double() if target is None else target.Y.cpu()
     n_bits, trees, n_columns = category_bits(coordinates, part), None, coordinates.n_features_in_
-    plan = FitPlan(len(Z), len(part.view.columns), n_landmarks, n_columns, target is not None, leaves)
-    if verbose: print(f"{len(Z):,} rows, {n_landmarks:,} landmarks: {plan}")
+    plan = FitPlan(
+        len(Z), len(part.view.columns), n_landmarks, n_columns, target is not None, leaves
+    )
+    if verbose:
+        print(f"{len(Z):,} rows, {n_landmarks:,} landmarks: {plan}")
     with plan.bar(verbose) as done:
         if leaves:
             rows = tree_rows(order, n_landmarks, groups, n_columns)
             trees = grow_trees(coordinates, Z[rows], target.select(rows), weights[rows], seed)
             done("trees")
-        passed = LandmarkPass(seen(Z), seen(Z[positions]), part, Y, torch.from_numpy(weights), n_bits, trees, Z, True)
+        passed = LandmarkPass(
+            seen(Z), seen(Z[positions]), part, Y, torch.from_numpy(weights), n_bits, trees, Z, True
+        )
         passed.run(partial(done, "pass"))
-        geometry = LandmarkGeometry(Z, weights, part, Z[positions], positions, passed.cell,
-                                    without_targets(passed.sums), n_bits=n_bits, trees=trees, leaf=passed.leaf,
-                                    similar=passed.similar)
+        geometry = LandmarkGeometry(
+            Z,
+            weights,
+            part,
+            Z[positions],
+            positions,
+            passed.cell,
+            without_targets(passed.sums),
+            n_bits=n_bits,
+            trees=trees,
+            leaf=passed.leaf,
+            similar=passed.similar,
+        )
         return validate(geometry, passed.sums, target, order, alpha, groups)
 
 
@@ -300,9 +445,19 @@ def validate(geometry, sums, target, order, alpha, groups=None) -> tuple:
     if target is not None:
         scheme, records = choose(geometry, sums, target, choosing, reporting, alpha, groups)
         geometry = geometry.replace(scheme=scheme, validation=reporting)
-        if not scheme.leaf_share: geometry = geometry.without_leaves()
+        if not scheme.leaf_share:
+            geometry = geometry.without_leaves()
         geometry = choose_candidates(geometry, np.sort(order[-RECALL_ROWS:]))
-        return geometry, sums, reporting, geometry.leave_one_out(target.Y.cpu(), reporting, groups, sums=sums), records
-    if alpha != "auto": geometry = geometry.replace(scheme=Scheme(alpha, UNLABELLED_SCHEME.n_local, alpha, 1.0))
-    record = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.points)} | asdict(geometry.scheme)
+        return (
+            geometry,
+            sums,
+            reporting,
+            geometry.leave_one_out(target.Y.cpu(), reporting, groups, sums=sums),
+            records,
+        )
+    if alpha != "auto":
+        geometry = geometry.replace(scheme=Scheme(alpha, UNLABELLED_SCHEME.n_local, alpha, 1.0))
+    record = {"kernel": geometry.parts[0].kernel, "landmarks": len(geometry.points)} | asdict(
+        geometry.scheme
+    )
     return geometry, sums, reporting, None, [record | {"weight": 1.0}]

@@ -17,8 +17,15 @@ import torch
 import torch.nn.functional as F
 
 from ..arithmetic import EVEN, ROWS, map_rows, padded
-from ..files import (check_fields, check_increasing, check_range, is_of_kind, require, under_prefix,
-                               with_prefix)
+from selfencoder.files import (
+    check_fields,
+    check_increasing,
+    check_range,
+    is_of_kind,
+    require,
+    under_prefix,
+    with_prefix,
+)
 from .coordinates import METRICS, View
 from .geometry import KERNELS, NOVELTY_PENALTY, Part, is_positive
 from .landmarks import Cells, Coarse, RowDistances, Sums, local_solve
@@ -28,8 +35,10 @@ from ..search import best_columns, top_columns
 from ..runtime import available_memory, on_threads, one_thread, threads_for
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #36cf699f
-BLOCK = 4096                # rows
-KEPT_SIMILARITIES = 10**8   # that a pass keeps for the rest of a fit: more than all of them takes too much memory
+BLOCK = 4096  # rows
+KEPT_SIMILARITIES = (
+    10**8
+)  # that a pass keeps for the rest of a fit: more than all of them takes too much memory
 
 
 class LandmarkPass:
@@ -37,22 +46,26 @@ class LandmarkPass:
 
     def __init__(
         self,
-        rows: torch.Tensor,     # (n, d), as the kernel sees them
-        marks: torch.Tensor,    # (m, d), the landmarks
-        part: Part,             # the kernel
-        Y: torch.Tensor,        # (n, c)
+        rows: torch.Tensor,  # (n, d), as the kernel sees them
+        marks: torch.Tensor,  # (m, d), the landmarks
+        part: Part,  # the kernel
+        Y: torch.Tensor,  # (n, c)
         weights: torch.Tensor,  # (n,)
-        n_bits: int = 0,        # as in `RowDistances`
+        n_bits: int = 0,  # as in `RowDistances`
         trees: Trees | None = None,
-        Z: np.ndarray | None = None,   # (n, d) the rows as trees see them, if there are trees
-        keep: bool = False,            # keep the similarities, if there are not too many
+        Z: np.ndarray | None = None,  # (n, d) the rows as trees see them, if there are trees
+        keep: bool = False,  # keep the similarities, if there are not too many
     ):
         self.rows, self.marks, self.part, self.Y, self.weights = rows, marks, part, Y, weights
         self.apart, self.trees, self.Z = RowDistances(METRICS[part.kernel], n_bits, marks), trees, Z
         self.cell, self.sums = np.zeros(len(rows), dtype=np.int32), None
         self.leaf = None if trees is None else np.zeros((len(rows), trees.n_trees), dtype=np.uint8)
         n = len(rows) * len(marks)
-        self.similar = torch.empty(len(rows), len(marks), dtype=rows.dtype) if keep and n <= KEPT_SIMILARITIES else None
+        self.similar = (
+            torch.empty(len(rows), len(marks), dtype=rows.dtype)
+            if keep and n <= KEPT_SIMILARITIES
+            else None
+        )
 
     def block(self, b: int) -> list:
         "The sums over one block, for the landmarks and for the leaves"
@@ -60,20 +73,28 @@ class LandmarkPass:
         D = self.apart(self.rows[here], self.marks)
         self.cell[here] = D.argmin(1).numpy()
         K = D.div_(-self.part.width).exp_()
-        if self.similar is not None: self.similar[here] = K
+        if self.similar is not None:
+            self.similar[here] = K
         sums = [Sums.of(K, self.Y[here], self.weights[here])]
-        if self.trees is None: return sums
+        if self.trees is None:
+            return sums
         self.leaf[here] = self.trees(self.Z[here])
         return [*sums, self.trees.sums(self.leaf[here], self.Y[here], self.weights[here])]
 
     def run(self, done=lambda share: None):
         "All blocks; `done` is told which share of them was processed"
         count, threads = -(-len(self.rows) // BLOCK), torch.get_num_threads()
-        with threadpool_limits(1, "blas"):   # so that the number of threads does not show in the bits
-            for first in range(0, count, threads):   # sums are large: no more at a time than there are threads
+        with threadpool_limits(
+            1, "blas"
+        ):  # so that the number of threads does not show in the bits
+            for first in range(
+                0, count, threads
+            ):  # sums are large: no more at a time than there are threads
                 blocks = range(first, min(first + threads, count))
                 for sums in on_threads(self.block, list(blocks)):
-                    self.sums = sums if self.sums is None else [a + b for a, b in zip(self.sums, sums)]
+                    self.sums = (
+                        sums if self.sums is None else [a + b for a, b in zip(self.sums, sums)]
+                    )
                 done(len(blocks) / count)
         return self
 
@@ -81,12 +102,13 @@ class LandmarkPass:
 @dataclass(frozen=True)
 class Scheme:
     "How the coarse and the local solution are combined"
-    penalty: float | None   # of the coarse solution; None: there is none
-    n_local: int            # neighbours of the local one
+
+    penalty: float | None  # of the coarse solution; None: there is none
+    n_local: int  # neighbours of the local one
     local_penalty: float
-    share: float            # of the local one; 0: coarse only
-    leaf_penalty: float | None = None   # of the solution on leaves
-    leaf_share: float = 0.0             # of the solution on leaves in the coarse one
+    share: float  # of the local one; 0: coarse only
+    leaf_penalty: float | None = None  # of the solution on leaves
+    leaf_share: float = 0.0  # of the solution on leaves in the coarse one
 
     def members(self) -> list:
         "Which coarse solutions there are (0: landmarks, 1: leaves), their penalties and their shares"
@@ -100,14 +122,20 @@ UNLABELLED_SCHEME = Scheme(1.0, 32, 0.1, 1.0)
 def leave_out_rows(coarse, K, weights, residuals, K_near, place) -> tuple[dict, dict]:
     "By penalty, the errors (rows, targets) and the changes (rows, M, targets) at the neighbours `K_near[place]`"
     Q = coarse.features(K)
-    errors = {penalty: residual / (1 - coarse.own(Q, weights, penalty)).clamp(min=1e-9)[:, None]
-              for penalty, residual in residuals.items()}
-    if not place.shape[1]: return errors, {penalty: error[:, None, :][:, :0] for penalty, error in errors.items()}
+    errors = {
+        penalty: residual / (1 - coarse.own(Q, weights, penalty)).clamp(min=1e-9)[:, None]
+        for penalty, residual in residuals.items()
+    }
+    if not place.shape[1]:
+        return errors, {penalty: error[:, None, :][:, :0] for penalty, error in errors.items()}
     V, u = zip(*(coarse.columns(Q, weights, penalty) for penalty in residuals))
     V = torch.stack(V, 2).to(K.dtype)
     H = torch.cat([K_near[near] @ own for near, own in zip(place.split(64), V.split(64))]).double()
-    H += torch.stack(u, 1)[:, None]   # (rows, M, penalties)
-    return errors, {penalty: H[:, :, i, None] * error[:, None] for i, (penalty, error) in enumerate(errors.items())}
+    H += torch.stack(u, 1)[:, None]  # (rows, M, penalties)
+    return errors, {
+        penalty: H[:, :, i, None] * error[:, None]
+        for i, (penalty, error) in enumerate(errors.items())
+    }
 
 
 def leave_out_groups(coarse, K, weights, residuals, K_near, place, groups) -> tuple[dict, dict]:
@@ -125,11 +153,11 @@ def leave_out_groups(coarse, K, weights, residuals, K_near, place, groups) -> tu
     return errors, changes
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #39ee2034
-LEAST_KERNEL = 0.1      # the share of the kernel in the similarity of two rows: only equal rows have the distance 0
-SINGLE_PENALTY = 0.01   # beyond 10,000 rows, local systems with this penalty or more are solved in single precision
-QUERY_BATCH = 512       # queries that are answered at a time
-LEFT_OUT = 250          # rows that are left out at a time,
-SEARCHED = 2000         # and whose neighbours are searched for at a time: together, rows share cells
+LEAST_KERNEL = 0.1  # the share of the kernel in the similarity of two rows: only equal rows have the distance 0
+SINGLE_PENALTY = 0.01  # beyond 10,000 rows, local systems with this penalty or more are solved in single precision
+QUERY_BATCH = 512  # queries that are answered at a time
+LEFT_OUT = 250  # rows that are left out at a time,
+SEARCHED = 2000  # and whose neighbours are searched for at a time: together, rows share cells
 
 
 class LandmarkGeometry:
@@ -137,26 +165,34 @@ class LandmarkGeometry:
 
     def __init__(
         self,
-        Z: np.ndarray,           # (n, d) coordinates of the training rows
-        weights: np.ndarray,     # (n,) of the rows, positive
-        part: Part,              # the kernel
-        points: np.ndarray,      # (m, d) coordinates of the landmarks
-        positions: np.ndarray,   # (m,) which rows they are
-        cell: np.ndarray,        # (n,) the landmark that is nearest to each row
-        sums: list,              # `Sums` over the rows: of landmarks, and of leaves if there are trees
+        Z: np.ndarray,  # (n, d) coordinates of the training rows
+        weights: np.ndarray,  # (n,) of the rows, positive
+        part: Part,  # the kernel
+        points: np.ndarray,  # (m, d) coordinates of the landmarks
+        positions: np.ndarray,  # (m,) which rows they are
+        cell: np.ndarray,  # (n,) the landmark that is nearest to each row
+        sums: list,  # `Sums` over the rows: of landmarks, and of leaves if there are trees
         scheme: Scheme = UNLABELLED_SCHEME,
-        n_probes: int | None = None,   # cells that a search looks into; None: all
-        recall: float = 1.0,           # share of the nearest rows that a search finds, as measured
-        n_bits: int = 0,               # so many of the coordinates that the kernel compares belong to categories
+        n_probes: int | None = None,  # cells that a search looks into; None: all
+        recall: float = 1.0,  # share of the nearest rows that a search finds, as measured
+        n_bits: int = 0,  # so many of the coordinates that the kernel compares belong to categories
         trees: Trees | None = None,
-        leaf: np.ndarray | None = None,   # (n, trees) the leaf of each row, if there are trees
-        validation: np.ndarray | None = None,   # rows whose labels chose nothing: scores are those of these rows
-        n_jobs: int | None = None,     # threads that answer; None: as many as torch uses
-        n_candidates: int | None = None,   # rows whose leaves a search compares; None: all
-        similar: torch.Tensor | None = None,   # (n, m) similarities of rows and landmarks, during a fit
+        leaf: np.ndarray | None = None,  # (n, trees) the leaf of each row, if there are trees
+        validation: np.ndarray
+        | None = None,  # rows whose labels chose nothing: scores are those of these rows
+        n_jobs: int | None = None,  # threads that answer; None: as many as torch uses
+        n_candidates: int | None = None,  # rows whose leaves a search compares; None: all
+        similar: torch.Tensor
+        | None = None,  # (n, m) similarities of rows and landmarks, during a fit
     ):
         self.Z, self.weights, self.parts = Z, np.asarray(weights, dtype=np.float64), [part]
-        self.points, self.positions, self.cell, self.sums, self.scheme = points, positions, cell, sums, scheme
+        self.points, self.positions, self.cell, self.sums, self.scheme = (
+            points,
+            positions,
+            cell,
+            sums,
+            scheme,
+        )
         self.n_probes, self.recall, self.n_bits, self.n_jobs = n_probes, recall, n_bits, n_jobs
         self.trees, self.leaf, self.validation, self.similar = trees, leaf, validation, similar
         self.n_candidates = n_candidates
@@ -165,7 +201,7 @@ class LandmarkGeometry:
         "The same rows with another `scheme`, `n_probes`, `recall` or `n_jobs`"
         other = object.__new__(type(self))
         vars(other).update(vars(self) | changes)
-        vars(other).pop("_spectrum", None)   # depends on the scheme
+        vars(other).pop("_spectrum", None)  # depends on the scheme
         return other
 
     def by_kernel(self):
@@ -204,7 +240,8 @@ class LandmarkGeometry:
     @cached_property
     def coarse(self) -> Coarse:
         "The coarse solution on landmarks"
-        with one_thread(): return Coarse(self._similar(self._to_marks(self.marks)), self.sums[0])
+        with one_thread():
+            return Coarse(self._similar(self._to_marks(self.marks)), self.sums[0])
 
     @cached_property
     def leaf_coarse(self) -> LeafSolution:
@@ -213,10 +250,13 @@ class LandmarkGeometry:
 
     def _solutions(self, schemes) -> dict:
         "The coarse solutions that some schemes use, solved before threads need them"
-        used = sorted({(g, l) for scheme in schemes for g, l, _ in scheme.members() if l is not None})
+        used = sorted(
+            {(g, l) for scheme in schemes for g, l, _ in scheme.members() if l is not None}
+        )
         with one_thread():
             for g, penalty in used:
-                if g: self.leaf_coarse.factor(penalty)
+                if g:
+                    self.leaf_coarse.factor(penalty)
         return {g: self.leaf_coarse if g else self.coarse for g, _ in used}
 
     @cached_property
@@ -226,7 +266,9 @@ class LandmarkGeometry:
 
     def _seen(self, Z):
         "Coordinates as the kernel sees them, in the precision of the geometry"
-        return torch.as_tensor(self.parts[0].view(np.asarray(Z, dtype=self.Z.dtype)).astype(self.Z.dtype))
+        return torch.as_tensor(
+            self.parts[0].view(np.asarray(Z, dtype=self.Z.dtype)).astype(self.Z.dtype)
+        )
 
     def _training(self, rows):
         "Training rows as the kernel sees them"
@@ -234,44 +276,69 @@ class LandmarkGeometry:
 
     def _over(self, parts, function) -> list:
         "`function` of each part, on as many threads as the user wants"
-        with threads_for(self.n_jobs): return on_threads(function, parts)
+        with threads_for(self.n_jobs):
+            return on_threads(function, parts)
 
-    def _to_marks(self, A): return self.apart(A, self.marks)
+    def _to_marks(self, A):
+        return self.apart(A, self.marks)
 
-    def _similar(self, D): return torch.exp(D / -self.parts[0].width)
+    def _similar(self, D):
+        return torch.exp(D / -self.parts[0].width)
 
     def _of_neighbors(self, A, rows, penalty):
         "Similarities among the neighbours of each query, and to it; so precise that such a penalty can be solved for"
-        def similar(D): return (D if penalty >= SINGLE_PENALTY else D.double()).div_(-self.parts[0].width).exp_()
+
+        def similar(D):
+            return (
+                (D if penalty >= SINGLE_PENALTY else D.double()).div_(-self.parts[0].width).exp_()
+            )
+
         return similar(self.apart.among(rows)), similar(self.apart(A[:, None], rows)[:, 0])
 
     def _training_columns(self, g, rows):
         "Similarities of training rows to the landmarks (g = 0), or which leaves they are in (g = 1)"
-        if g: return self.trees.indicators(self.leaf[rows], self.marks.dtype)
-        if self.similar is not None: return self.similar[rows]
+        if g:
+            return self.trees.indicators(self.leaf[rows], self.marks.dtype)
+        if self.similar is not None:
+            return self.similar[rows]
         return self._similar(self._to_marks(self._training(rows)))
 
     def _over_rows(self, function) -> list:
         "`function` of each block of training rows"
-        return self._over([slice(first, first + BLOCK) for first in range(0, len(self.Z), BLOCK)], function)
+        return self._over(
+            [slice(first, first + BLOCK) for first in range(0, len(self.Z), BLOCK)], function
+        )
 
     # ---- votes and outputs for new rows
 
     def _ask(self, Z, k, answer, members=()) -> list:
         "`answer(A, K, index)` of blocks of queries: as seen, columns of each of `members`, their k neighbours"
+
         def chunk(part):
-            A, leaf = self._seen(Z[part]), self.trees(np.asarray(Z[part], self.Z.dtype)) if 1 in members else None
+            A, leaf = (
+                self._seen(Z[part]),
+                self.trees(np.asarray(Z[part], self.Z.dtype)) if 1 in members else None,
+            )
             D, index = map_rows(self._to_marks, A), np.zeros((len(A), 0), dtype=np.int64)
-            if k: index = self.cells.nearest(A, D.numpy(), k, self.n_probes)[1]
+            if k:
+                index = self.cells.nearest(A, D.numpy(), k, self.n_probes)[1]
             answers = []
-            for first in range(0, len(A), ROWS):   # always so many, so that no answer depends on the others
+            for first in range(
+                0, len(A), ROWS
+            ):  # always so many, so that no answer depends on the others
                 take = np.minimum(np.arange(first, first + ROWS), len(A) - 1)
-                K = {g: self.trees.indicators(leaf[take], A.dtype) if g else self._similar(D[take]) for g in members}
+                K = {
+                    g: self.trees.indicators(leaf[take], A.dtype) if g else self._similar(D[take])
+                    for g in members
+                }
                 block = answer(A[take], K, torch.from_numpy(index[take]))
                 answers.append([each[: len(A) - first] for each in block])
             return [torch.cat(each) for each in zip(*answers)]
+
         Z = np.asarray(Z)
-        answers = self._over([slice(first, first + QUERY_BATCH) for first in range(0, len(Z), QUERY_BATCH)], chunk)
+        answers = self._over(
+            [slice(first, first + QUERY_BATCH) for first in range(0, len(Z), QUERY_BATCH)], chunk
+        )
         return [torch.cat(each).numpy() for each in zip(*answers)]
 
     @property
@@ -281,7 +348,8 @@ class LandmarkGeometry:
 
     def _local(self, A, index):
         "The share of the local solution times its weights, for queries with these neighbours"
-        if not index.shape[1]: return torch.zeros(index.shape, dtype=torch.float64)
+        if not index.shape[1]:
+            return torch.zeros(index.shape, dtype=torch.float64)
         return self.scheme.share * self._solve_local(A, index, self.scheme.local_penalty)[0]
 
     def _solve_local(self, A, index, penalty):
@@ -295,27 +363,46 @@ class LandmarkGeometry:
         T = torch.as_tensor(T, dtype=torch.float64)
         coefficients, constant = {}, torch.zeros(T.shape[1]).double()
         solutions = self._solutions([self.scheme])
-        if sums is None: sums = self._sums_with(T, solutions)
+        if sums is None:
+            sums = self._sums_with(T, solutions)
         for g, penalty, share in self.scheme.members():
-            if penalty is None: continue
-            with one_thread(): b, c = solutions[g].vote_coefficients(sums[g], penalty)
+            if penalty is None:
+                continue
+            with one_thread():
+                b, c = solutions[g].vote_coefficients(sums[g], penalty)
             coefficients[g], constant = share * b, constant + share * c
-        wide, residuals = {g: self._wide(b) for g, b in coefficients.items()}, np.empty(T.shape, dtype=self.Z.dtype)
+        wide, residuals = (
+            {g: self._wide(b) for g, b in coefficients.items()},
+            np.empty(T.shape, dtype=self.Z.dtype),
+        )
+
         def fill(block):
-            voted = sum((self._training_columns(g, block) @ each)[:, : len(constant)] for g, each in wide.items())
+            voted = sum(
+                (self._training_columns(g, block) @ each)[:, : len(constant)]
+                for g, each in wide.items()
+            )
             residuals[block] = T[block] - constant - voted
+
         self._over_rows(fill)
         sizes = [len(each.gram) for each in self.sums]
-        b, *of_leaves = (coefficients.get(g, torch.zeros(m, T.shape[1])).double().numpy() for g, m in enumerate(sizes))
+        b, *of_leaves = (
+            coefficients.get(g, torch.zeros(m, T.shape[1])).double().numpy()
+            for g, m in enumerate(sizes)
+        )
         return [b, residuals, *of_leaves], constant.numpy()
 
     def _sums_with(self, T, members):
         "The sums of the geometry with those of the targets `T`, for some of the coarse solutions"
         v, result = torch.from_numpy(self.weights), {}
         for g in members:
-            def products(block): return self._training_columns(g, block).double().T @ (v[block, None] * T[block])
+
+            def products(block):
+                return self._training_columns(g, block).double().T @ (v[block, None] * T[block])
+
             known = self.sums[g]
-            result[g] = Sums(known.weight, known.similarities, known.gram, v @ T, sum(self._over_rows(products)))
+            result[g] = Sums(
+                known.weight, known.similarities, known.gram, v @ T, sum(self._over_rows(products))
+            )
         return result
 
     def _wide(self, b):
@@ -331,35 +418,52 @@ class LandmarkGeometry:
         (b, residuals, *of_leaves), c = vote_coefficients
         wide = {g: self._wide([b, *of_leaves][g]) for g in self._used()}
         residuals, c = torch.as_tensor(residuals), torch.as_tensor(c)
+
         def answer(A, K, index):
             local = (self._local(A, index)[:, :, None] * residuals[index]).sum(1)
-            return [sum((K[g] @ each)[:, : len(c)].double() for g, each in wide.items()) + c + local]
+            return [
+                sum((K[g] @ each)[:, : len(c)].double() for g, each in wide.items()) + c + local
+            ]
+
         return self._ask(Z, self._n_local, answer, list(wide))[0]
 
-    def influences(self, Z, vote_coefficients) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def influences(
+        self, Z, vote_coefficients
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         "The parts of a vote: which rows are near, what each of them adds, what each landmark and leaf adds, a constant"
         (b, residuals, *of_leaves), c = vote_coefficients
         used, residuals = self._used(), torch.as_tensor(residuals)
         coefficients = {g: torch.as_tensor([b, *of_leaves][g]) for g in used}
+
         def answer(A, K, index):
             added = [K[g].double()[:, :, None] * coefficients[g] for g in used]
             added = torch.cat([torch.zeros(len(A), 0, len(c)).double(), *added], 1)
             return [index, self._local(A, index)[:, :, None] * residuals[index], added]
+
         return *self._ask(Z, self._n_local, answer, used), np.asarray(c)
 
     def outputs(self, Z) -> np.ndarray:
         "f(x), (queries, n): one signed weight for each training row; they sum to one"
         needed, free = 8 * len(Z) * len(self.Z), available_memory()
         if needed > free / 2:
-            raise MemoryError(f"the outputs of {len(Z):,} queries for {len(self.Z):,} training rows need "
-                              f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at a "
-                              "time, or for votes, predictions or neighbours, which never need them all.")
+            raise MemoryError(
+                f"the outputs of {len(Z):,} queries for {len(self.Z):,} training rows need "
+                f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at a "
+                "time, or for votes, predictions or neighbours, which never need them all."
+            )
         solutions = self._solutions([self.scheme])
         penalties = {g: penalty for g, penalty, _ in self.scheme.members()}
-        with one_thread(): inverses = {g: padded(each.inverse(penalties[g])) for g, each in solutions.items()}
-        def compact(A, K, index): return self._compact(A, K, index, solutions, inverses)
-        index, w, constant, *V = map(torch.from_numpy, self._ask(Z, self._n_local, compact, list(solutions)))
+        with one_thread():
+            inverses = {g: padded(each.inverse(penalties[g])) for g, each in solutions.items()}
+
+        def compact(A, K, index):
+            return self._compact(A, K, index, solutions, inverses)
+
+        index, w, constant, *V = map(
+            torch.from_numpy, self._ask(Z, self._n_local, compact, list(solutions))
+        )
         v, result = torch.from_numpy(self.weights), np.empty((len(constant), len(self.Z)))
+
         def fill(block):
             added = torch.zeros(len(constant), len(v[block])).double()
             for g, own in zip(solutions, V):
@@ -367,67 +471,100 @@ class LandmarkGeometry:
                 K = F.pad(K, (0, 0, 0, -len(K) % EVEN)).T
                 added += map_rows(lambda rows: rows @ K, own)[:, : len(v[block])]
             result[:, block] = added.add_(constant[:, None]).mul_(v[block])
+
         self._over_rows(fill)
-        np.put_along_axis(result, index.numpy(), np.take_along_axis(result, index.numpy(), 1) + w.numpy(), 1)
+        np.put_along_axis(
+            result, index.numpy(), np.take_along_axis(result, index.numpy(), 1) + w.numpy(), 1
+        )
         return result
 
     def _compact(self, A, K, index, solutions, inverses):
         "All outputs in a few numbers: a w(x) of the neighbours, a constant, and V: f_i(x) = v_i (k(x_i)' V + constant)"
         w, constant, every = self._local(A, index), torch.zeros(len(A)).double(), []
         for g, penalty, share in self.scheme.members():
-            if penalty is None: continue
+            if penalty is None:
+                continue
             coarse = solutions[g]
-            of_near = self._training_columns(g, index.numpy().ravel()).double().view(*index.shape, len(coarse.mean))
+            of_near = (
+                self._training_columns(g, index.numpy().ravel())
+                .double()
+                .view(*index.shape, len(coarse.mean))
+            )
             q = (K[g].double() - coarse.mean) - (w[:, :, None] * (of_near - coarse.mean)).sum(1)
-            V = F.pad(q, (0, -q.shape[1] % EVEN)) @ inverses[g]   # see EVEN
+            V = F.pad(q, (0, -q.shape[1] % EVEN)) @ inverses[g]  # see EVEN
             every.append(share * V[:, : q.shape[1]])
-            constant += share * (1 - self.scheme.share) / coarse.weight - (every[-1] * coarse.mean).sum(1)
+            constant += share * (1 - self.scheme.share) / coarse.weight - (
+                every[-1] * coarse.mean
+            ).sum(1)
         return [index, w, constant, *every]
 
     def novelty(self, Z) -> np.ndarray:
         "How little the nearest rows explain each row: near 0 at the data, 1 far from it"
-        def answer(A, K, index): return [self._solve_local(A, index, NOVELTY_PENALTY)[1]]
+
+        def answer(A, K, index):
+            return [self._solve_local(A, index, NOVELTY_PENALTY)[1]]
+
         return self._ask(Z, min(self.scheme.n_local, len(self.Z)), answer)[0]
 
     # ---- leave-one-out
 
     def leave_one_out(
         self,
-        T: np.ndarray,                      # (n, targets)
-        rows: np.ndarray | None = None,     # positions of training rows; None: all
-        groups: np.ndarray | None = None,   # (n,) rows of one group are left out together; None: each by itself
-        schemes: list | None = None,        # other schemes than that of the geometry
-        sums: list | None = None,           # with those of `T`, if they are known
-    ) -> np.ndarray:                        # (rows, targets); (schemes, rows, targets) if `schemes` are given
+        T: np.ndarray,  # (n, targets)
+        rows: np.ndarray | None = None,  # positions of training rows; None: all
+        groups: np.ndarray
+        | None = None,  # (n,) rows of one group are left out together; None: each by itself
+        schemes: list | None = None,  # other schemes than that of the geometry
+        sums: list | None = None,  # with those of `T`, if they are known
+    ) -> np.ndarray:  # (rows, targets); (schemes, rows, targets) if `schemes` are given
         "The vote on `T` for each row by the self-encoder that saw neither it nor its group"
-        T, wanted = torch.as_tensor(T, dtype=torch.float64), [self.scheme] if schemes is None else schemes
+        T, wanted = (
+            torch.as_tensor(T, dtype=torch.float64),
+            [self.scheme] if schemes is None else schemes,
+        )
         rows = np.arange(len(self.Z)) if rows is None else np.asarray(rows)
-        groups = np.arange(len(self.Z)) if groups is None else np.unique(groups, return_inverse=True)[1]
-        if not groups.any(): raise ValueError("all rows are in one group: leave-one-out needs at least two groups.")
+        groups = (
+            np.arange(len(self.Z)) if groups is None else np.unique(groups, return_inverse=True)[1]
+        )
+        if not groups.any():
+            raise ValueError("all rows are in one group: leave-one-out needs at least two groups.")
         votes = _LeftOut(self, T, groups, wanted, sums).votes(rows)
         return votes[0] if schemes is None else votes
 
     # ---- the metric
 
-    def nearest(self, Z, k: int, with_distance: bool = True) -> tuple[np.ndarray | None, np.ndarray]:
+    def nearest(
+        self, Z, k: int, with_distance: bool = True
+    ) -> tuple[np.ndarray | None, np.ndarray]:
         "Distances to the `k` nearest training rows that are found, increasing, and their positions"
         needed, free = 16 * len(Z) * k, available_memory()
         if needed > free / 2:
-            raise MemoryError(f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and "
-                              f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or fewer queries at a time.")
+            raise MemoryError(
+                f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and "
+                f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or fewer queries at a time."
+            )
+
         def chunk(part):
-            if not self.leaf_weight: return self._near_by_kernel(Z[part], k)
-            if self.n_candidates is None or self.n_candidates >= len(self.Z): return self._near_of_all(Z[part], k)
+            if not self.leaf_weight:
+                return self._near_by_kernel(Z[part], k)
+            if self.n_candidates is None or self.n_candidates >= len(self.Z):
+                return self._near_of_all(Z[part], k)
             half, index = self._near_by_kernel(Z[part], max(k, self.n_candidates))
-            half = half * self.mix + self.leaf_weight * (1 - self.trees.same(self.leaf[index], self._leaves(Z[part])))
-            order = np.argsort(half, axis=1, kind="stable")[:, :k]   # of equals the one that the kernel finds nearer
+            half = half * self.mix + self.leaf_weight * (
+                1 - self.trees.same(self.leaf[index], self._leaves(Z[part]))
+            )
+            order = np.argsort(half, axis=1, kind="stable")[
+                :, :k
+            ]  # of equals the one that the kernel finds nearer
             return np.take_along_axis(half, order, 1), np.take_along_axis(index, order, 1)
+
         Z = np.asarray(Z)
         parts = [slice(first, first + QUERY_BATCH) for first in range(0, len(Z), QUERY_BATCH)]
         half, index = map(np.concatenate, zip(*self._over(parts, chunk)))
         return np.sqrt(2 * half) if with_distance else None, index
 
-    def _leaves(self, Z): return self.trees(np.asarray(Z, self.Z.dtype))[:, None]
+    def _leaves(self, Z):
+        return self.trees(np.asarray(Z, self.Z.dtype))[:, None]
 
     def _half_squares(self, D):
         "1 - k for distances between rows as the kernel sees them"
@@ -436,7 +573,9 @@ class LandmarkGeometry:
     def _near_by_kernel(self, Z, k):
         "1 - k of the kernel alone, increasing, and positions of the `k` nearest rows that are found"
         A = self._seen(Z)
-        distance, index = self.cells.nearest(A, map_rows(self._to_marks, A).numpy(), k, self.n_probes)
+        distance, index = self.cells.nearest(
+            A, map_rows(self._to_marks, A).numpy(), k, self.n_probes
+        )
         return self._half_squares(distance), index
 
     def _near_of_all(self, Z, k):
@@ -444,7 +583,9 @@ class LandmarkGeometry:
         A, P, found = self._seen(Z), self.trees.indicators(self._leaves(Z)[:, 0], torch.float32), []
         for first in range(0, len(self.Z), BLOCK):
             rows = np.arange(first, min(first + BLOCK, len(self.Z)))
-            shared = P @ self.trees.indicators(self.leaf[rows], torch.float32).T   # whole numbers: exact
+            shared = (
+                P @ self.trees.indicators(self.leaf[rows], torch.float32).T
+            )  # whole numbers: exact
             half = self._half_squares(self.apart(A, self._training(rows)).numpy()) * self.mix
             half += self.leaf_weight * (1 - shared.numpy().astype(np.float64) / self.trees.n_trees)
             column = top_columns(-half, min(k, len(rows)))
@@ -458,7 +599,8 @@ class LandmarkGeometry:
         "Means of similarities and leaves, directions of their features, and how wide these are; the widest first"
         blocks = [(self.coarse.mean, self.coarse.B, self.coarse.s, self.mix[0])]
         if self.leaf_weight:
-            with one_thread(): s, U = eigen(self.leaf_coarse.G.clone())
+            with one_thread():
+                s, U = eigen(self.leaf_coarse.G.clone())
             blocks.append((self.leaf_coarse.mean, U, s, self.leaf_weight / self.trees.n_trees))
         means, directions, spreads, weights = zip(*blocks)
         s = torch.cat([each * weight for each, weight in zip(spreads, weights)])
@@ -479,9 +621,11 @@ class LandmarkGeometry:
         "Points between which distances are what landmarks and leaves see of the metric"
         mean, axes = map(torch.from_numpy, self.axes(n_components))
         wide, members = F.pad(axes, (0, -axes.shape[1] % EVEN)), [0, 1] if self.leaf_weight else [0]
+
         def answer(A, K, index):
             columns = torch.cat([K[g].double() for g in members], 1) - mean
             return [(columns @ wide)[:, : axes.shape[1]]]
+
         return self._ask(Z, 0, answer, members)[0]
 
     # ---- learning and forgetting rows
@@ -489,35 +633,74 @@ class LandmarkGeometry:
     def _sums_of(self, Z, weights, T=None) -> tuple:
         "The sums of some rows, their cells and their leaves"
         D, weights = self._to_marks(self._seen(Z)), torch.as_tensor(weights)
-        T, cell = torch.zeros(len(Z), 0).double() if T is None else T, D.argmin(1).numpy().astype(np.int32)
+        T, cell = (
+            torch.zeros(len(Z), 0).double() if T is None else T,
+            D.argmin(1).numpy().astype(np.int32),
+        )
         sums = [Sums.of(self._similar(D), T, weights)]
-        if self.trees is None: return sums, cell, None
+        if self.trees is None:
+            return sums, cell, None
         leaf = self.trees(Z)
         return [*sums, self.trees.sums(leaf, T, weights)], cell, leaf
 
     def _of_rows(self, Z, weights, points, positions, cell, leaf, sums, validation):
         "A geometry of other rows with the choices of this one"
-        return type(self)(Z, weights, self.parts[0], points, positions, cell, sums, self.scheme, self.n_probes,
-                          self.recall, self.n_bits, self.trees, leaf, validation, self.n_jobs, self.n_candidates)
+        return type(self)(
+            Z,
+            weights,
+            self.parts[0],
+            points,
+            positions,
+            cell,
+            sums,
+            self.scheme,
+            self.n_probes,
+            self.recall,
+            self.n_bits,
+            self.trees,
+            leaf,
+            validation,
+            self.n_jobs,
+            self.n_candidates,
+        )
 
     def learn(self, Z, weights):
         "The geometry with more training rows: as if solved with them, on the same landmarks and trees"
         Z = np.asarray(Z, dtype=self.Z.dtype)
-        with one_thread(): sums, cell, leaf = self._sums_of(Z, np.asarray(weights, dtype=np.float64))
-        if leaf is not None: leaf = np.concatenate([self.leaf, leaf])
-        return self._of_rows(np.concatenate([self.Z, Z]), np.append(self.weights, weights), self.points, self.positions,
-                             np.append(self.cell, cell), leaf, [a + b for a, b in zip(self.sums, sums)],
-                             self.validation)
+        with one_thread():
+            sums, cell, leaf = self._sums_of(Z, np.asarray(weights, dtype=np.float64))
+        if leaf is not None:
+            leaf = np.concatenate([self.leaf, leaf])
+        return self._of_rows(
+            np.concatenate([self.Z, Z]),
+            np.append(self.weights, weights),
+            self.points,
+            self.positions,
+            np.append(self.cell, cell),
+            leaf,
+            [a + b for a, b in zip(self.sums, sums)],
+            self.validation,
+        )
 
     def leave_out(self, positions, T=None) -> tuple:
         "The geometry without some rows, but with landmarks among them, and what was subtracted from the sums"
-        with one_thread(): sums, _, _ = self._sums_of(self.Z[positions], self.weights[positions], T)
+        with one_thread():
+            sums, _, _ = self._sums_of(self.Z[positions], self.weights[positions], T)
         kept, validation = np.delete(np.arange(len(self.Z)), positions), self.validation
-        if validation is not None: validation = np.searchsorted(kept, validation[~np.isin(validation, positions)])
-        other = self._of_rows(self.Z[kept], self.weights[kept], self.points, np.searchsorted(kept, self.positions),
-                              self.cell[kept], None if self.leaf is None else self.leaf[kept],
-                              [a - b for a, b in zip(self.sums, without_targets(sums))], validation)
-        if self.similar is not None: other.similar = self.similar[torch.from_numpy(kept)]
+        if validation is not None:
+            validation = np.searchsorted(kept, validation[~np.isin(validation, positions)])
+        other = self._of_rows(
+            self.Z[kept],
+            self.weights[kept],
+            self.points,
+            np.searchsorted(kept, self.positions),
+            self.cell[kept],
+            None if self.leaf is None else self.leaf[kept],
+            [a - b for a, b in zip(self.sums, without_targets(sums))],
+            validation,
+        )
+        if self.similar is not None:
+            other.similar = self.similar[torch.from_numpy(kept)]
         return other, sums
 
     def forget(self, positions):
@@ -526,13 +709,24 @@ class LandmarkGeometry:
         if len(gone) == len(self.points):
             raise ValueError("no landmark would stay: fit anew with the rows that stay.")
         rest, _ = self.leave_out(positions)
-        if not len(gone): return rest
+        if not len(gone):
+            return rest
         moved = np.flatnonzero(np.isin(rest.cell, gone))
-        cell = rest.cell - np.searchsorted(gone, rest.cell).astype(np.int32)   # the numbers of later landmarks decrease
-        other = self._of_rows(rest.Z, rest.weights, np.delete(self.points, gone, axis=0),
-                              np.delete(rest.positions, gone), cell, rest.leaf,
-                              [rest.sums[0].without(gone), *rest.sums[1:]], rest.validation)
-        if len(moved): cell[moved] = other._to_marks(other._seen(other.Z[moved])).argmin(1).numpy()
+        cell = rest.cell - np.searchsorted(gone, rest.cell).astype(
+            np.int32
+        )  # the numbers of later landmarks decrease
+        other = self._of_rows(
+            rest.Z,
+            rest.weights,
+            np.delete(self.points, gone, axis=0),
+            np.delete(rest.positions, gone),
+            cell,
+            rest.leaf,
+            [rest.sums[0].without(gone), *rest.sums[1:]],
+            rest.validation,
+        )
+        if len(moved):
+            cell[moved] = other._to_marks(other._seen(other.Z[moved])).argmin(1).numpy()
         return other
 
     # ---- files
@@ -540,18 +734,39 @@ class LandmarkGeometry:
     def state(self) -> tuple[dict, dict]:
         "Everything that a file holds: a dict for JSON, and a dict of arrays"
         [part] = self.parts
-        header = {"landmarks": len(self.points), "kernel": part.kernel, "width": part.width,
-                  "scheme": asdict(self.scheme), "n_probes": self.n_probes, "recall": self.recall,
-                  "n_bits": self.n_bits, "trees": 0 if self.trees is None else self.trees.n_trees,
-                  "n_candidates": self.n_candidates,
-                  "validation": self.validation is not None}
-        arrays = {"Z": self.Z, "weights": self.weights, "points": self.points, "positions": self.positions,
-                  "cell": self.cell, "columns": part.view.columns, "factors": part.view.factors,
-                  "weight": self.sums[0].weight, "similarities": self.sums[0].similarities, "gram": self.sums[0].gram}
-        if self.validation is not None: arrays["validation"] = self.validation
+        header = {
+            "landmarks": len(self.points),
+            "kernel": part.kernel,
+            "width": part.width,
+            "scheme": asdict(self.scheme),
+            "n_probes": self.n_probes,
+            "recall": self.recall,
+            "n_bits": self.n_bits,
+            "trees": 0 if self.trees is None else self.trees.n_trees,
+            "n_candidates": self.n_candidates,
+            "validation": self.validation is not None,
+        }
+        arrays = {
+            "Z": self.Z,
+            "weights": self.weights,
+            "points": self.points,
+            "positions": self.positions,
+            "cell": self.cell,
+            "columns": part.view.columns,
+            "factors": part.view.factors,
+            "weight": self.sums[0].weight,
+            "similarities": self.sums[0].similarities,
+            "gram": self.sums[0].gram,
+        }
+        if self.validation is not None:
+            arrays["validation"] = self.validation
         if self.trees is not None:
             sums = self.sums[1]
-            arrays |= {"leaf": self.leaf, "leaf.similarities": sums.similarities, "leaf.gram": sums.gram}
+            arrays |= {
+                "leaf": self.leaf,
+                "leaf.similarities": sums.similarities,
+                "leaf.gram": sums.gram,
+            }
             arrays |= with_prefix("trees.", asdict(self.trees))
         return header, {name: np.asarray(array) for name, array in arrays.items()}
 
@@ -560,22 +775,40 @@ class LandmarkGeometry:
         "The geometry that `state` described"
         view = View(arrays["columns"], arrays["factors"])
         part = Part(header["kernel"], view, header["width"], np.zeros(0), np.zeros(0))
-        def known(*names): return Sums(*(torch.from_numpy(arrays[name]) for name in names), None, None)
+
+        def known(*names):
+            return Sums(*(torch.from_numpy(arrays[name]) for name in names), None, None)
+
         sums, trees = [known("weight", "similarities", "gram")], None
         if header.get("trees"):
             sums.append(known("weight", "leaf.similarities", "leaf.gram"))
             trees = Trees(**under_prefix("trees.", arrays))
-        return cls(arrays["Z"], arrays["weights"], part, arrays["points"], arrays["positions"], arrays["cell"],
-                   without_targets(sums), Scheme(**header["scheme"]), header["n_probes"], header["recall"],
-                   header.get("n_bits", 0), trees, arrays.get("leaf"), arrays.get("validation"),
-                   n_candidates=header.get("n_candidates"))
+        return cls(
+            arrays["Z"],
+            arrays["weights"],
+            part,
+            arrays["points"],
+            arrays["positions"],
+            arrays["cell"],
+            without_targets(sums),
+            Scheme(**header["scheme"]),
+            header["n_probes"],
+            header["recall"],
+            header.get("n_bits", 0),
+            trees,
+            arrays.get("leaf"),
+            arrays.get("validation"),
+            n_candidates=header.get("n_candidates"),
+        )
 
     def __getstate__(self):
         header, arrays = self.state()
         return {"header": header, "arrays": arrays, "n_jobs": self.n_jobs}
 
     def __setstate__(self, state):
-        vars(self).update(vars(type(self).from_state(state["header"], state["arrays"])), n_jobs=state["n_jobs"])
+        vars(self).update(
+            vars(type(self).from_state(state["header"], state["arrays"])), n_jobs=state["n_jobs"]
+        )
 
 
 class _Groups:
@@ -592,7 +825,9 @@ class _Groups:
         np.minimum.at(first, self.codes, self.place)
         order = np.argsort(first[self.codes[rows]], kind="stable")
         code = self.codes[rows][order]
-        begins = np.maximum.accumulate(np.where(np.diff(code, prepend=-1) != 0, np.arange(len(code)), 0))
+        begins = np.maximum.accumulate(
+            np.where(np.diff(code, prepend=-1) != 0, np.arange(len(code)), 0)
+        )
         cut = (np.diff(begins // size) != 0) | (np.diff(n_local[order]) != 0)
         return np.split(order, np.flatnonzero(cut) + 1)
 
@@ -601,22 +836,38 @@ class _Groups:
         codes, of_row = np.unique(self.codes[rows], return_inverse=True)
         members = [self.order[self.starts[code] : self.starts[code + 1]] for code in codes]
         out, ends = np.concatenate(members), np.cumsum([len(each) for each in members])
-        if len(out) == len(codes): return rows, np.arange(len(rows)), None   # each row is a group
+        if len(out) == len(codes):
+            return rows, np.arange(len(rows)), None  # each row is a group
         sorter = np.argsort(out)
-        groups = [(slice(end - len(each), end), np.flatnonzero(of_row == g))
-                  for g, (each, end) in enumerate(zip(members, ends))]
+        groups = [
+            (slice(end - len(each), end), np.flatnonzero(of_row == g))
+            for g, (each, end) in enumerate(zip(members, ends))
+        ]
         return out, sorter[np.searchsorted(out, rows, sorter=sorter)], groups
 
 
 class _LeftOut:
     "Votes for training rows by what a geometry would be without them and their groups, for several schemes"
 
-    def __init__(self, geometry: LandmarkGeometry, T: torch.Tensor, codes: np.ndarray, schemes: list, sums=None):
+    def __init__(
+        self,
+        geometry: LandmarkGeometry,
+        T: torch.Tensor,
+        codes: np.ndarray,
+        schemes: list,
+        sums=None,
+    ):
         self.geometry, self.T, self.schemes = geometry, T, schemes
         solutions = geometry._solutions(schemes)
-        if sums is None: sums = geometry._sums_with(T, solutions)
-        pairs = sorted({(g, l) for scheme in schemes for g, l, _ in scheme.members() if l is not None})
-        with one_thread(): self.coefficients = {(g, l): solutions[g].vote_coefficients(sums[g], l) for g, l in pairs}
+        if sums is None:
+            sums = geometry._sums_with(T, solutions)
+        pairs = sorted(
+            {(g, l) for scheme in schemes for g, l, _ in scheme.members() if l is not None}
+        )
+        with one_thread():
+            self.coefficients = {
+                (g, l): solutions[g].vote_coefficients(sums[g], l) for g, l in pairs
+            }
         self.groups = _Groups(codes, geometry.cells)
         self.most_local = max([scheme.n_local for scheme in schemes if scheme.share], default=0)
 
@@ -626,32 +877,52 @@ class _LeftOut:
         n_local = np.minimum(self.most_local, len(codes) - np.bincount(codes)[codes[rows]])
         found = np.empty((len(self.schemes), len(rows), self.T.shape[1]))
         nearest = np.zeros((len(rows), self.most_local), dtype=np.int64)
+
         def search(some):
             A, own, M = geometry._training(rows[some]), codes[rows[some]], n_local[some[0]]
             to_marks = geometry._to_marks(A).numpy()
-            nearest[some, :M] = geometry.cells.nearest(A, to_marks, M, geometry.n_probes, own, self.groups.by_cell)[1]
-        def fill(some): found[:, some] = self._without(rows[some], nearest[some, : n_local[some[0]]])
-        if self.most_local: geometry._over(self.groups.chunks(rows, n_local, SEARCHED), search)
+            nearest[some, :M] = geometry.cells.nearest(
+                A, to_marks, M, geometry.n_probes, own, self.groups.by_cell
+            )[1]
+
+        def fill(some):
+            found[:, some] = self._without(rows[some], nearest[some, : n_local[some[0]]])
+
+        if self.most_local:
+            geometry._over(self.groups.chunks(rows, n_local, SEARCHED), search)
         geometry._over(self.groups.chunks(rows, n_local, LEFT_OUT), fill)
         return found
 
     def _without(self, rows, index):
         "The votes for some rows with these neighbours"
-        geometry, T, (out, place_of_rows, groups) = self.geometry, self.T, self.groups.together(rows)
+        geometry, T, (out, place_of_rows, groups) = (
+            self.geometry,
+            self.T,
+            self.groups.together(rows),
+        )
         near, place = np.unique(index, return_inverse=True)
         index, place = torch.from_numpy(index), torch.from_numpy(place.reshape(index.shape))
         weights, coarse_votes = torch.from_numpy(geometry.weights)[out], {(0, None): 0.0}
         left_over = {(0, None): T[index]}
         for member in {g for g, _ in self.coefficients}:
-            K, K_near = geometry._training_columns(member, out), geometry._training_columns(member, near)
-            own = {l: T[out] - K.double() @ b - c for (g, l), (b, c) in self.coefficients.items() if g == member}
+            K, K_near = (
+                geometry._training_columns(member, out),
+                geometry._training_columns(member, near),
+            )
+            own = {
+                l: T[out] - K.double() @ b - c
+                for (g, l), (b, c) in self.coefficients.items()
+                if g == member
+            }
             how, more = (leave_out_rows, ()) if groups is None else (leave_out_groups, (groups,))
             coarse = geometry.leaf_coarse if member else geometry.coarse
             errors, changes = how(coarse, K, weights, own, K_near, place, *more)
             for l in own:
                 b, c = self.coefficients[member, l]
                 coarse_votes[member, l] = T[rows] - errors[l][place_of_rows]
-                left_over[member, l] = T[index] - (K_near @ b.to(K.dtype)).double()[place] - c + changes[l]
+                left_over[member, l] = (
+                    T[index] - (K_near @ b.to(K.dtype)).double()[place] - c + changes[l]
+                )
         return self._add_local(geometry._training(rows), index, coarse_votes, left_over)
 
     def _add_local(self, A, index, coarse_votes, left_over):
@@ -664,7 +935,9 @@ class _LeftOut:
         @cache
         def weights_of(n_local, penalty):
             m = min(n_local, index.shape[1])
-            return local_solve(K[:, :m, :m].clone(), k[:, :m], weights[:, :m], penalty)[0].double()[:, :, None]
+            return local_solve(K[:, :m, :m].clone(), k[:, :m], weights[:, :m], penalty)[0].double()[
+                :, :, None
+            ]
 
         @cache
         def local(g, l, n_local, penalty):
@@ -675,36 +948,78 @@ class _LeftOut:
             total, how = 0.0, (scheme.n_local, scheme.local_penalty)
             for g, l, share in scheme.members():
                 total = total + share * coarse_votes[g, l]
-                if scheme.share: total = total + share * scheme.share * local(g, l, *how)
+                if scheme.share:
+                    total = total + share * scheme.share * local(g, l, *how)
             votes.append(total)
         return torch.stack(votes).numpy()
 
 
 def without_targets(sums: list) -> list:
     "The sums that do not depend on targets"
-    def known(each): return each.weight, each.similarities, each.gram
-    return [Sums(*known(each), torch.zeros(0).double(), torch.zeros(len(each.gram), 0).double()) for each in sums]
+
+    def known(each):
+        return each.weight, each.similarities, each.gram
+
+    return [
+        Sums(*known(each), torch.zeros(0).double(), torch.zeros(len(each.gram), 0).double())
+        for each in sums
+    ]
 
 # %% ../../nbs/kernel/landmark_geometry.ipynb #311489a1
 class LandmarkSchema:
     "What a file says of a geometry of landmarks"
-    record = {"kernel": str, "penalty": object, "loss_or_none": float, "weight": float, "landmarks": int,
-              "n_local": int, "local_penalty": float, "share": float, "leaf_penalty_or_none": object,
-              "leaf_share_or_none": float}
+
+    record = {
+        "kernel": str,
+        "penalty": object,
+        "loss_or_none": float,
+        "weight": float,
+        "landmarks": int,
+        "n_local": int,
+        "local_penalty": float,
+        "share": float,
+        "leaf_penalty_or_none": object,
+        "leaf_share_or_none": float,
+    }
 
     @staticmethod
     def check_header(header: dict):
         "Raise unless the header has the fields that `LandmarkGeometry.state` writes"
-        def positive_int(value, least=1): return is_of_kind(value, int) and value >= least
-        def is_penalty(value): return value is None or is_positive(value)
-        def is_share(value): return is_of_kind(value, float) and 0 <= value <= 1
-        check_fields("geometry", header, landmarks=int, kernel=KERNELS, width=is_positive, scheme=dict,
-                     n_probes=lambda value: value is None or positive_int(value, 0), recall=float, n_bits_or_none=int,
-                     trees_or_none=int, validation_or_none=bool,
-                     n_candidates_or_none=lambda value: value is None or positive_int(value))
+
+        def positive_int(value, least=1):
+            return is_of_kind(value, int) and value >= least
+
+        def is_penalty(value):
+            return value is None or is_positive(value)
+
+        def is_share(value):
+            return is_of_kind(value, float) and 0 <= value <= 1
+
+        check_fields(
+            "geometry",
+            header,
+            landmarks=int,
+            kernel=KERNELS,
+            width=is_positive,
+            scheme=dict,
+            n_probes=lambda value: value is None or positive_int(value, 0),
+            recall=float,
+            n_bits_or_none=int,
+            trees_or_none=int,
+            validation_or_none=bool,
+            n_candidates_or_none=lambda value: value is None or positive_int(value),
+        )
         scheme = header["scheme"]
-        check_fields("scheme", scheme, penalty=is_penalty, n_local=positive_int, local_penalty=is_positive, share=float,
-                     leaf_penalty_or_none=is_penalty, leaf_share_or_none=is_share)
+        check_fields(
+            "scheme",
+            scheme,
+            penalty=is_penalty,
+            n_local=positive_int,
+            local_penalty=is_positive,
+            share=float,
+            leaf_penalty_or_none=is_penalty,
+            leaf_share_or_none=is_share,
+        )
         if scheme.get("leaf_share"):
             known = header.get("trees") and scheme.get("leaf_penalty") is not None
             require(known, "leaves have a share, without trees")
@@ -712,11 +1027,24 @@ class LandmarkSchema:
     @staticmethod
     def arrays(header: dict) -> dict:
         "Kind and lengths of each array: n rows, c coordinates, m landmarks, v coordinates that the kernel compares"
-        lines = {"points": "f m c", "positions": "i m", "cell": "i n", "columns": "i v", "factors": "f v",
-                 "weight": "f 1", "similarities": "f m", "gram": "f m m"}
-        if header.get("validation"): lines["validation"] = "i validation"
+        lines = {
+            "points": "f m c",
+            "positions": "i m",
+            "cell": "i n",
+            "columns": "i v",
+            "factors": "f v",
+            "weight": "f 1",
+            "similarities": "f m",
+            "gram": "f m m",
+        }
+        if header.get("validation"):
+            lines["validation"] = "i validation"
         if header.get("trees"):
-            lines |= {"leaf": "u n trees", "leaf.similarities": "f leaves", "leaf.gram": "f leaves leaves"}
+            lines |= {
+                "leaf": "u n trees",
+                "leaf.similarities": "f leaves",
+                "leaf.gram": "f leaves leaves",
+            }
             lines |= with_prefix("trees.", TREE_ARRAYS)
         return {f"geometry.{name}": line for name, line in lines.items()}
 
@@ -724,28 +1052,41 @@ class LandmarkSchema:
     def coefficients(header: dict) -> dict:
         "Those of `vote_coefficients`, for k targets"
         return {"coefficients.0": "f m k", "coefficients.1": "f n k"} | (
-            {"coefficients.2": "f leaves k"} if header.get("trees") else {})
+            {"coefficients.2": "f leaves k"} if header.get("trees") else {}
+        )
 
     @staticmethod
     def check_arrays(header: dict, arrays: dict, width: int):
         "Raise unless the arrays, without their prefix, can be a geometry of rows with `width` coordinates"
         n, m = len(arrays["Z"]), header["landmarks"]
-        require(len(arrays["points"]) == m and m > 1, "geometry.points are not as many as there are landmarks")
+        require(
+            len(arrays["points"]) == m and m > 1,
+            "geometry.points are not as many as there are landmarks",
+        )
         check_increasing("geometry.positions", arrays["positions"], n)
         check_range("geometry.cell", arrays["cell"], 0, m)
         check_increasing("geometry.columns", arrays["columns"], width)
-        require(header.get("n_bits", 0) <= len(arrays["columns"]), "geometry.n_bits is out of range")
+        require(
+            header.get("n_bits", 0) <= len(arrays["columns"]), "geometry.n_bits is out of range"
+        )
         check_range("geometry.factors", arrays["factors"], 0)
         check_range("geometry.similarities", arrays["similarities"], 0)
         check_range("geometry.weight", arrays["weight"], 1e-300)
         gram = arrays["gram"]
-        require(np.allclose(gram, gram.T, rtol=1e-6, atol=1e-9 * np.abs(gram).max()) and (np.diagonal(gram) > 0).all(),
-                "geometry.gram is no sum of products")
-        if header.get("validation"): check_increasing("geometry.validation", arrays["validation"], n)
-        if not header.get("trees"): return
+        require(
+            np.allclose(gram, gram.T, rtol=1e-6, atol=1e-9 * np.abs(gram).max())
+            and (np.diagonal(gram) > 0).all(),
+            "geometry.gram is no sum of products",
+        )
+        if header.get("validation"):
+            check_increasing("geometry.validation", arrays["validation"], n)
+        if not header.get("trees"):
+            return
         check_trees(under_prefix("trees.", arrays), width)
         trees = Trees(**under_prefix("trees.", arrays))
-        require(trees.n_trees == header["trees"] and len(arrays["leaf.gram"]) == trees.size,
-                "geometry.trees are not as many as the file says")
+        require(
+            trees.n_trees == header["trees"] and len(arrays["leaf.gram"]) == trees.size,
+            "geometry.trees are not as many as the file says",
+        )
         check_range("geometry.leaf", arrays["leaf"], 0, trees.width)
         check_range("geometry.leaf.gram", arrays["leaf.gram"], -1e-6)

@@ -23,36 +23,50 @@ from ..search import top_columns
 @dataclass
 class Sums:
     "Sums over the rows of a table, or of a part of it: all that the coarse solution depends on"
-    weight: torch.Tensor         # (): sum of v_i
-    similarities: torch.Tensor   # (m,): sum of v_i k(x_i)
-    gram: torch.Tensor           # (m, m): sum of v_i k(x_i) k(x_i)'
-    targets: torch.Tensor        # (c,): sum of v_i Y_i
-    products: torch.Tensor       # (m, c): sum of v_i k(x_i) Y_i'
+
+    weight: torch.Tensor  # (): sum of v_i
+    similarities: torch.Tensor  # (m,): sum of v_i k(x_i)
+    gram: torch.Tensor  # (m, m): sum of v_i k(x_i) k(x_i)'
+    targets: torch.Tensor  # (c,): sum of v_i Y_i
+    products: torch.Tensor  # (m, c): sum of v_i k(x_i) Y_i'
 
     @classmethod
     def of(
         cls,
-        K: torch.Tensor,         # (rows, m) similarities to the landmarks
-        Y: torch.Tensor,         # (rows, c)
-        weights: torch.Tensor,   # (rows,)
+        K: torch.Tensor,  # (rows, m) similarities to the landmarks
+        Y: torch.Tensor,  # (rows, c)
+        weights: torch.Tensor,  # (rows,)
     ):
         "The sums over some rows"
         v, K = weights.double(), K.double()
         root = K if bool((v == 1).all()) else K * v.sqrt()[:, None]
-        half = torch.from_numpy(dsyrk(1.0, root.numpy().T))   # above the diagonal: half the time of a product
+        half = torch.from_numpy(
+            dsyrk(1.0, root.numpy().T)
+        )  # above the diagonal: half the time of a product
         return cls(v.sum(), v @ K, half + half.triu(1).T, v @ Y, K.T @ (v[:, None] * Y))
 
-    def __add__(self, other): return Sums(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
+    def __add__(self, other):
+        return Sums(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
 
-    def __sub__(self, other): return Sums(*(a - b for a, b in zip(vars(self).values(), vars(other).values())))
+    def __sub__(self, other):
+        return Sums(*(a - b for a, b in zip(vars(self).values(), vars(other).values())))
 
     def without(self, landmarks):
         "The same without some of the landmarks"
         keep = np.delete(np.arange(len(self.gram)), landmarks)
-        return Sums(self.weight, self.similarities[keep], self.gram[keep][:, keep], self.targets, self.products[keep])
+        return Sums(
+            self.weight,
+            self.similarities[keep],
+            self.gram[keep][:, keep],
+            self.targets,
+            self.products[keep],
+        )
 
 # %% ../../nbs/kernel/landmarks.ipynb #67db852a
-JITTER = {torch.float32: 1e-6, torch.float64: 1e-10}   # on the diagonal, for similarities of this precision
+JITTER = {
+    torch.float32: 1e-6,
+    torch.float64: 1e-10,
+}  # on the diagonal, for similarities of this precision
 
 
 class Coarse:
@@ -60,15 +74,15 @@ class Coarse:
 
     def __init__(
         self,
-        K: torch.Tensor,   # (m, m) similarities of the landmarks
-        sums: Sums,        # over all rows
+        K: torch.Tensor,  # (m, m) similarities of the landmarks
+        sums: Sums,  # over all rows
     ):
         R = K.double() + JITTER[K.dtype] * torch.eye(len(K), dtype=torch.float64, device=K.device)
         R = torch.linalg.cholesky(R)
         half = torch.linalg.solve_triangular(R, self.centre(sums), upper=False)
         G = torch.linalg.solve_triangular(R, half.T, upper=False)
         s, U = eigen((G + G.T) / 2)
-        self.s = s.clamp(min=0.0).flip(0)   # the widest feature first
+        self.s = s.clamp(min=0.0).flip(0)  # the widest feature first
         self.B = torch.linalg.solve_triangular(R.T, U.flip(1), upper=True)
 
     def centre(self, sums: Sums) -> torch.Tensor:
@@ -106,24 +120,32 @@ class Coarse:
         "H_ii of training rows with these features"
         return weights * (1 / self.weight + self.whiten(Q, penalty).square().sum(1))
 
-    def columns(self, Q: torch.Tensor, weights: torch.Tensor, penalty: float) -> tuple[torch.Tensor, torch.Tensor]:
+    def columns(
+        self, Q: torch.Tensor, weights: torch.Tensor, penalty: float
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         "V (rows, m) and u (rows,) of training rows i with these features: H_ji = k(x_j)' V_i + u_i"
         V = weights[:, None] * self.unwhiten(self.whiten(Q, penalty), penalty)
         return V, weights / self.weight - V @ self.mean
 
-    def errors(self, Q: torch.Tensor, weights: torch.Tensor, residuals: torch.Tensor, penalty: float) -> torch.Tensor:
+    def errors(
+        self, Q: torch.Tensor, weights: torch.Tensor, residuals: torch.Tensor, penalty: float
+    ) -> torch.Tensor:
         "e_G of a group of training rows G: what the solution without all of them misses at each of them"
-        if len(Q) == 1: return residuals / (1 - self.own(Q, weights, penalty)).clamp(min=1e-9)[:, None]
+        if len(Q) == 1:
+            return residuals / (1 - self.own(Q, weights, penalty)).clamp(min=1e-9)[:, None]
         W = F.pad(self.whiten(Q, penalty), (0, 1), value=float(self.weight) ** -0.5)
         right = weights[:, None] * W
-        if len(W) <= W.shape[1]: return torch.linalg.solve(torch.eye(len(W)).double() - W @ right.T, residuals)
-        return residuals + W @ torch.linalg.solve(torch.eye(W.shape[1]).double() - W.T @ right, right.T @ residuals)
+        if len(W) <= W.shape[1]:
+            return torch.linalg.solve(torch.eye(len(W)).double() - W @ right.T, residuals)
+        return residuals + W @ torch.linalg.solve(
+            torch.eye(W.shape[1]).double() - W.T @ right, right.T @ residuals
+        )
 
 # %% ../../nbs/kernel/landmarks.ipynb #e369964e
 def local_solve(
-    K: torch.Tensor,         # (queries, M, M) similarities among the neighbours of each query; overwritten
-    k: torch.Tensor,         # (queries, M) their similarities to the query
-    weights: torch.Tensor,   # (queries, M) of the neighbours
+    K: torch.Tensor,  # (queries, M, M) similarities among the neighbours of each query; overwritten
+    k: torch.Tensor,  # (queries, M) their similarities to the query
+    weights: torch.Tensor,  # (queries, M) of the neighbours
     penalty: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     "Weights of the neighbours, which sum to one, and the novelty of each query, from 0 to 1"
@@ -141,21 +163,27 @@ class RowDistances:
 
     def __init__(
         self,
-        metric: str,           # "L1", "L2" or "squared L2"
-        n_bits: int,           # so many of the last coordinates belong to categories; used with "L1"
+        metric: str,  # "L1", "L2" or "squared L2"
+        n_bits: int,  # so many of the last coordinates belong to categories; used with "L1"
         sample: torch.Tensor,  # (m, d) some rows, which show how large the sizes are
     ):
         self.metric, self.n_bits = metric, n_bits if metric == "L1" else 0
         widest = sample[:, sample.shape[1] - n_bits :].sum(1).max() if n_bits else 0.0
-        self.exact = sample.dtype if widest < 8 else torch.float64   # 8: a new row may have fewer missing values
+        self.exact = (
+            sample.dtype if widest < 8 else torch.float64
+        )  # 8: a new row may have fewer missing values
         self.reach = max(REACH, float(sample.abs().max()))
         on_grid = metric == "squared L2" and bool((sample == (sample / GRID).round_() * GRID).all())
-        self.width = int(2**13 / self.reach**2) if on_grid else 0   # columns over which products are exact
+        self.width = (
+            int(2**13 / self.reach**2) if on_grid else 0
+        )  # columns over which products are exact
 
     def __call__(self, A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
         "The distance of each row of `A` (..., a, d) to each row of `B` (..., b, d)"
-        if self.width: return self._squares(A.double(), B.double()).to(A.dtype)
-        if not self.n_bits: return distances(A, B, self.metric, exact=False)
+        if self.width:
+            return self._squares(A.double(), B.double()).to(A.dtype)
+        if not self.n_bits:
+            return distances(A, B, self.metric, exact=False)
         sizes = [A.shape[-1] - self.n_bits, self.n_bits]
         (A, bits), (B, other_bits) = A.split(sizes, -1), B.split(sizes, -1)
         sign = torch.where(bits > 0, -1.0, 1.0).to(self.exact)
@@ -176,12 +204,14 @@ class RowDistances:
         D = sum(a @ b.mT for a, b in zip(A.split(self.width, -1), B.split(self.width, -1))).mul_(-2)
         D += A.square().sum(-1)[..., :, None]
         D += B.square().sum(-1)[..., None, :]
-        far = (A.abs().amax(-1) > self.reach)[..., :, None] | (B.abs().amax(-1) > self.reach)[..., None, :]
+        far = (A.abs().amax(-1) > self.reach)[..., :, None] | (B.abs().amax(-1) > self.reach)[
+            ..., None, :
+        ]
         return torch.where(far, distances(A, B, "squared L2", exact=False), D) if far.any() else D
 
 # %% ../../nbs/kernel/landmarks.ipynb #f5fe69f1
-ROOM = 2**24     # distances that are kept at a time
-CANDIDATES = 4   # for each neighbour, that are compared exactly after a product
+ROOM = 2**24  # distances that are kept at a time
+CANDIDATES = 4  # for each neighbour, that are compared exactly after a product
 
 
 class Cells:
@@ -189,8 +219,8 @@ class Cells:
 
     def __init__(
         self,
-        rows: torch.Tensor,   # (n, d)
-        cell: np.ndarray,     # (n,) the nearest landmark of each
+        rows: torch.Tensor,  # (n, d)
+        cell: np.ndarray,  # (n,) the nearest landmark of each
         n_cells: int,
         apart: RowDistances,
     ):
@@ -200,33 +230,41 @@ class Cells:
         self.rows, self.apart = self.padded[: len(rows)], apart
         torch.index_select(rows, 0, torch.from_numpy(self.order), out=self.rows)
         self.starts = np.searchsorted(cell[self.order], np.arange(n_cells + 1))
-        self.place = np.empty_like(self.order)   # of each row among `rows`
+        self.place = np.empty_like(self.order)  # of each row among `rows`
         self.place[self.order] = np.arange(len(self.order))
 
     def nearest(
         self,
-        queries: torch.Tensor,                 # (q, d)
-        to_cells: np.ndarray,                  # (q, n_cells) distances to the landmarks
-        k: int,                                # at most as many as there are rows that are not left out
-        n_probes: int | None,                  # how many cells to search; None: all; 0: all, by a product first
-        own_group: np.ndarray | None = None,   # (q,) rows of this group are left out
-        groups: np.ndarray | None = None,      # (n,) the group of each of `rows`, in their order
+        queries: torch.Tensor,  # (q, d)
+        to_cells: np.ndarray,  # (q, n_cells) distances to the landmarks
+        k: int,  # at most as many as there are rows that are not left out
+        n_probes: int | None,  # how many cells to search; None: all; 0: all, by a product first
+        own_group: np.ndarray | None = None,  # (q,) rows of this group are left out
+        groups: np.ndarray | None = None,  # (n,) the group of each of `rows`, in their order
     ) -> tuple[np.ndarray, np.ndarray]:
         "Distances to the `k` nearest rows that were found, increasing, and their positions; the lower one among equals"
         own_group = np.full(len(queries), -1) if groups is None else own_group
         every = len(self.rows)
-        if n_probes is None: return self._in_parts(self._scan_all, k, every, groups, queries, own_group)
-        distance, index = np.full((len(queries), k), np.inf), np.zeros((len(queries), k), dtype=np.int64)
+        if n_probes is None:
+            return self._in_parts(self._scan_all, k, every, groups, queries, own_group)
+        distance, index = (
+            np.full((len(queries), k), np.inf),
+            np.zeros((len(queries), k), dtype=np.int64),
+        )
         if n_probes == 0:
             width = max(every, self._candidates(k) * self.rows.shape[1])
-            distance, index = self._in_parts(self._scan_candidates, k, width, groups, queries, own_group)
+            distance, index = self._in_parts(
+                self._scan_candidates, k, width, groups, queries, own_group
+            )
         else:
             cells = top_columns(-to_cells, min(n_probes, len(self.starts) - 1))
             found = np.diff(self.starts)[cells].sum(1)
             if (some := found >= k).any():
                 given = queries[torch.from_numpy(some)], own_group[some], cells[some]
-                distance[some], index[some] = self._in_parts(self._scan, k, int(found.max()), groups, *given)
-        if (few := np.isinf(distance[:, -1])).any():   # too few rows in these cells: search all
+                distance[some], index[some] = self._in_parts(
+                    self._scan, k, int(found.max()), groups, *given
+                )
+        if (few := np.isinf(distance[:, -1])).any():  # too few rows in these cells: search all
             given = queries[torch.from_numpy(few)], own_group[few]
             distance[few], index[few] = self._in_parts(self._scan_all, k, every, groups, *given)
         return distance, index
@@ -235,12 +273,18 @@ class Cells:
         "`scan` some queries at a time, so that their distances to `width` rows fit into memory"
         most = max(ROOM // width, 1)
         parts = [slice(first, first + most) for first in range(0, len(of_each[0]), most)]
-        return tuple(map(np.concatenate, zip(*(scan(k, groups, *(each[part] for each in of_each)) for part in parts))))
+        return tuple(
+            map(
+                np.concatenate,
+                zip(*(scan(k, groups, *(each[part] for each in of_each)) for part in parts)),
+            )
+        )
 
     def _scan_all(self, k, groups, queries, own_group):
         "Compare each query with all rows"
         board = self.apart(queries, self.rows).numpy()
-        if groups is not None: board[own_group[:, None] == groups] = np.inf
+        if groups is not None:
+            board[own_group[:, None] == groups] = np.inf
         column = top_columns(-board, k)
         return _sorted(np.take_along_axis(board, column, 1), self.order[column])
 
@@ -254,14 +298,20 @@ class Cells:
 
     def _scan_candidates(self, k, groups, queries, own_group):
         "Compare each query with all rows by Euclidean distances, which are a product, and with the nearest exactly"
-        def products(A): return torch.addmm(self._half_squares, A, self.padded.T, alpha=-1)
+
+        def products(A):
+            return torch.addmm(self._half_squares, A, self.padded.T, alpha=-1)
+
         board = map_rows(products, queries)[:, : len(self.rows)].numpy()
-        if groups is not None: board[own_group[:, None] == groups] = np.inf
+        if groups is not None:
+            board[own_group[:, None] == groups] = np.inf
         column = top_columns(-board, min(self._candidates(k), len(self.rows)))
         D = self.apart(queries[:, None], self.rows[torch.from_numpy(column)])[:, 0].numpy()
         D[np.isinf(np.take_along_axis(board, column, 1))] = np.inf
         near = top_columns(-D, k)
-        return _sorted(np.take_along_axis(D, near, 1), self.order[np.take_along_axis(column, near, 1)])
+        return _sorted(
+            np.take_along_axis(D, near, 1), self.order[np.take_along_axis(column, near, 1)]
+        )
 
     def _scan(self, k, groups, queries, own_group, cells):
         "Compare each query with the rows of its cells"
@@ -271,18 +321,23 @@ class Cells:
         board = np.full((len(queries), ends[:, -1].max()), np.inf, dtype=self.rows.numpy().dtype)
         flat, by_cell = board.reshape(-1), np.argsort(cells, axis=None, kind="stable")
         who, cell = by_cell // cells.shape[1], cells.reshape(-1)[by_cell]
-        place = who * board.shape[1] + before.reshape(-1)[by_cell]   # of the first row of the cell, for each that asks
+        place = (
+            who * board.shape[1] + before.reshape(-1)[by_cell]
+        )  # of the first row of the cell, for each that asks
         asking, counted = torch.from_numpy(who), np.arange(sizes.max())
-        asked = queries[asking] if len(who) * queries.shape[1] <= ROOM else None   # in this order, if memory allows
+        asked = (
+            queries[asking] if len(who) * queries.shape[1] <= ROOM else None
+        )  # in this order, if memory allows
         begins = np.flatnonzero(np.diff(cell, prepend=-1))
         for first, last in zip(begins, np.append(begins[1:], len(who))):
             here = slice(self.starts[cell[first]], self.starts[cell[first] + 1])
             some = queries[asking[first:last]] if asked is None else asked[first:last]
             D = self.apart(some, self.rows[here]).numpy()
-            if groups is not None: D[own_group[who[first:last], None] == groups[here]] = np.inf
+            if groups is not None:
+                D[own_group[who[first:last], None] == groups[here]] = np.inf
             flat[place[first:last, None] + counted[: D.shape[1]]] = D
         column = top_columns(-board, k)
-        nth = (column[:, :, None] >= ends[:, None]).sum(2)   # of the cells of the query
+        nth = (column[:, :, None] >= ends[:, None]).sum(2)  # of the cells of the query
         cell = np.take_along_axis(cells, nth, 1)
         index = self.order[self.starts[cell] + column - np.take_along_axis(before, nth, 1)]
         return _sorted(np.take_along_axis(board, column, 1), index)

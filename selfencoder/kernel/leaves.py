@@ -20,22 +20,24 @@ from .landmarks import Coarse, Sums
 from .members import first_target
 
 # %% ../../nbs/kernel/leaves.ipynb #aa722298
-MOST_LEAVES = 16     # of a tree
-LEAF_BLOCK = 512     # rows that are sorted into leaves at a time
+MOST_LEAVES = 16  # of a tree
+LEAF_BLOCK = 512  # rows that are sorted into leaves at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Trees:
     "Trees without values: which leaf of each tree a row falls into"
-    columns: np.ndarray     # (k,) the coordinates that are compared
-    signs: np.ndarray       # (k,) 1 or -1, their direction
-    features: np.ndarray    # (nodes,) which of `columns` each node tests
+
+    columns: np.ndarray  # (k,) the coordinates that are compared
+    signs: np.ndarray  # (k,) 1 or -1, their direction
+    features: np.ndarray  # (nodes,) which of `columns` each node tests
     thresholds: np.ndarray  # (nodes,) the test: sign times coordinate is at most this
-    masks: np.ndarray       # (nodes,) the leaves that stay possible if the test fails, as bits
-    starts: np.ndarray      # (trees,) the first node of each tree
+    masks: np.ndarray  # (nodes,) the leaves that stay possible if the test fails, as bits
+    starts: np.ndarray  # (trees,) the first node of each tree
 
     @property
-    def n_trees(self) -> int: return len(self.starts)
+    def n_trees(self) -> int:
+        return len(self.starts)
 
     @property
     def width(self) -> int:
@@ -56,7 +58,7 @@ class Trees:
             C = Z[block][:, self.columns].astype(np.float64) * self.signs
             possible = np.where(C[:, self.features] <= self.thresholds, every, masks)
             possible = np.bitwise_and.reduceat(possible, self.starts, axis=1)
-            leaf[block] = np.log2(possible & (~possible + np.uint16(1)))   # the lowest bit
+            leaf[block] = np.log2(possible & (~possible + np.uint16(1)))  # the lowest bit
         return leaf
 
     def indicators(self, leaf: np.ndarray, dtype=torch.float64) -> torch.Tensor:
@@ -67,13 +69,17 @@ class Trees:
     def sums(self, leaf: np.ndarray, Y: torch.Tensor, weights: torch.Tensor) -> Sums:
         "The sums over some rows: counts of leaves and of pairs of leaves, whole numbers if the weights are"
         v, Y = weights.double().numpy(), Y.double()
-        places, starts = leaf + self.width * np.arange(self.n_trees), np.arange(0, leaf.size + 1, self.n_trees)
-        P = sparse.csr_matrix((np.repeat(v, self.n_trees), places.ravel(), starts), shape=(len(leaf), self.size))
+        places, starts = (
+            leaf + self.width * np.arange(self.n_trees),
+            np.arange(0, leaf.size + 1, self.n_trees),
+        )
+        P = sparse.csr_matrix(
+            (np.repeat(v, self.n_trees), places.ravel(), starts), shape=(len(leaf), self.size)
+        )
         pairs = pair_counts(leaf, self.width, None if (v == 1).all() else v)
         counts = pairs, np.asarray(P.sum(axis=0)).ravel(), P.T @ Y.numpy()
         gram, of_leaves, products = map(torch.from_numpy, counts)
         return Sums(torch.tensor(v.sum()), of_leaves, gram, torch.from_numpy(v) @ Y, products)
-
 
     def same(self, leaf: np.ndarray, other: np.ndarray) -> np.ndarray:
         "The share of trees in which rows fall into the same leaf, from their leaves (..., trees)"
@@ -84,14 +90,24 @@ class Trees:
         ends, leaves = np.append(self.starts[1:], len(self.features)), np.arange(self.width)
         result = np.zeros((self.n_trees, self.width, self.width), dtype=int)
         for t, (start, end) in enumerate(zip(self.starts, ends)):
-            left = (~self.masks[start:end, None] >> leaves & 1).astype(bool)   # (nodes, width): leaves on the left
-            apart = left[:, :, None] & ~left[:, None, :]   # of two leaves the first is on the left, the other is not;
-            node = np.where(apart, left.sum(1)[:, None, None], 0).argmax(0)   # of these nodes the highest
+            left = (~self.masks[start:end, None] >> leaves & 1).astype(
+                bool
+            )  # (nodes, width): leaves on the left
+            apart = (
+                left[:, :, None] & ~left[:, None, :]
+            )  # of two leaves the first is on the left, the other is not;
+            node = np.where(apart, left.sum(1)[:, None, None], 0).argmax(
+                0
+            )  # of these nodes the highest
             lower = leaves[:, None] < leaves
-            result[t] = np.where(lower, self.features[start:end][node], self.features[start:end][node.T])
+            result[t] = np.where(
+                lower, self.features[start:end][node], self.features[start:end][node.T]
+            )
         return result
 
-    def column_shares(self, leaf: np.ndarray, other: np.ndarray, sources: np.ndarray, n_columns: int) -> np.ndarray:
+    def column_shares(
+        self, leaf: np.ndarray, other: np.ndarray, sources: np.ndarray, n_columns: int
+    ) -> np.ndarray:
         "(pairs, n_columns): the share of trees in which two rows part at a test of each column; `sources` of `columns`"
         which = sources[self.parting_columns()[np.arange(self.n_trees), leaf, other]]
         pair, tree = np.nonzero(leaf != other)
@@ -108,15 +124,17 @@ def pair_counts(leaf: np.ndarray, width: int, weights: np.ndarray | None = None)
         rest = trees - s
         pairs = by_tree[s:] + (width * np.arange(rest))[:, None] + by_tree[s] * (rest * width)
         counted = None if weights is None else np.tile(weights, rest)
-        G[s, :, s:] = np.bincount(pairs.ravel(), counted, width * rest * width).reshape(width, rest, width)
+        G[s, :, s:] = np.bincount(pairs.ravel(), counted, width * rest * width).reshape(
+            width, rest, width
+        )
     G = G.reshape(trees * width, -1)
     return np.triu(G) + np.triu(G, 1).T
 
 # %% ../../nbs/kernel/leaves.ipynb #64e3adbc
 N_TREES = 100
-RATE = 0.15               # at which boosting learns
+RATE = 0.15  # at which boosting learns
 FEWEST_GROWN_ROWS = 1000  # trees are grown on at least so many rows
-MOST_OUTPUTS = 100        # trees of one round at most; with more classes there are no leaves
+MOST_OUTPUTS = 100  # trees of one round at most; with more classes there are no leaves
 
 
 def tree_inputs(coordinates) -> np.ndarray:
@@ -141,26 +159,35 @@ def rounds_and_leaves(n_trees: int, n_outputs: int) -> tuple[int, int]:
 
 def grow_trees(
     coordinates,
-    Z: np.ndarray,         # (n, d) coordinates of rows that are no validation rows
-    target,                # `Target` of these rows
-    weights: np.ndarray,   # (n,) of these rows
+    Z: np.ndarray,  # (n, d) coordinates of rows that are no validation rows
+    target,  # `Target` of these rows
+    weights: np.ndarray,  # (n,) of these rows
     seed: int,
     n_trees: int = N_TREES,
 ) -> Trees | None:
     "Trees that predict the target of some rows; None if there are too few rows, too many classes or no coordinates"
     columns, Y = tree_inputs(coordinates), target.Y.cpu().numpy()
     counts = [1 if count == 2 else count for count in target.counts] or [1] * Y.shape[1]
-    if len(Z) < FEWEST_GROWN_ROWS or not len(columns) or sum(counts) > MOST_OUTPUTS: return None
+    if len(Z) < FEWEST_GROWN_ROWS or not len(columns) or sum(counts) > MOST_OUTPUTS:
+        return None
     C, (rounds, leaves) = Z[:, columns].astype(np.float64), rounds_and_leaves(n_trees, sum(counts))
     signs = column_signs(C, first_target(target.y).astype(np.float64))
     kind = HistGradientBoostingClassifier if target.codes else HistGradientBoostingRegressor
-    options = {"max_iter": rounds, "max_leaf_nodes": leaves, "learning_rate": RATE, "early_stopping": False}
+    options = {
+        "max_iter": rounds,
+        "max_leaf_nodes": leaves,
+        "learning_rate": RATE,
+        "early_stopping": False,
+    }
     scaled, nodes = (Y - Y.mean(0)) / np.maximum(Y.std(0), 1e-300), []
-    given = None if (weights == 1).all() else weights   # percentiles with weights take long
+    given = None if (weights == 1).all() else weights  # percentiles with weights take long
     for labels in [code.cpu().numpy() for code in target.codes] or scaled.T:
-        if (labels == labels[0]).all(): continue   # one class, or a constant: there is nothing to split
+        if (labels == labels[0]).all():
+            continue  # one class, or a constant: there is nothing to split
         model = kind(random_state=seed, **options).fit(C * signs, labels, sample_weight=given)
-        nodes += [tree.nodes for of_round in model._predictors for tree in of_round if len(tree.nodes) > 1]
+        nodes += [
+            tree.nodes for of_round in model._predictors for tree in of_round if len(tree.nodes) > 1
+        ]
     return trees_of(nodes, columns, signs) if nodes else None
 
 
@@ -169,16 +196,27 @@ def trees_of(nodes: list, columns: np.ndarray, signs: np.ndarray) -> Trees:
     features, thresholds, masks, starts = [], [], [], []
     for tree in nodes:
         starts.append(len(features))
-        def walk(i, n_before):   # how many leaves there are up to here
+
+        def walk(i, n_before):  # how many leaves there are up to here
             node = tree[i]
-            if node["is_leaf"]: return n_before + 1
+            if node["is_leaf"]:
+                return n_before + 1
             place = len(features)
-            features.append(int(node["feature_idx"])), thresholds.append(float(node["num_threshold"])), masks.append(0)
+            (
+                features.append(int(node["feature_idx"])),
+                thresholds.append(float(node["num_threshold"])),
+                masks.append(0),
+            )
             middle = walk(node["left"], n_before)
-            masks[place] = (2**MOST_LEAVES - 1) & ~(2**middle - 2**n_before)   # without the leaves on the left
+            masks[place] = (2**MOST_LEAVES - 1) & ~(
+                2**middle - 2**n_before
+            )  # without the leaves on the left
             return walk(node["right"], middle)
+
         walk(0, 0)
-    return Trees(columns, signs, np.array(features), np.array(thresholds), np.array(masks), np.array(starts))
+    return Trees(
+        columns, signs, np.array(features), np.array(thresholds), np.array(masks), np.array(starts)
+    )
 
 # %% ../../nbs/kernel/leaves.ipynb #486ad28e
 class LeafSolution(Coarse):
@@ -190,20 +228,32 @@ class LeafSolution(Coarse):
     def factor(self, penalty: float) -> torch.Tensor:
         "The lower Cholesky factor of G + penalty I"
         if penalty not in self.factors:
-            self.factors[penalty] = torch.linalg.cholesky(self.G + penalty * torch.eye(len(self.G)).double())
+            self.factors[penalty] = torch.linalg.cholesky(
+                self.G + penalty * torch.eye(len(self.G)).double()
+            )
         return self.factors[penalty]
 
-    def turn(self, C): return C
+    def turn(self, C):
+        return C
 
-    def whiten(self, Q, penalty): return torch.linalg.solve_triangular(self.factor(penalty), Q.T, upper=False).T
+    def whiten(self, Q, penalty):
+        return torch.linalg.solve_triangular(self.factor(penalty), Q.T, upper=False).T
 
-    def unwhiten(self, W, penalty): return torch.linalg.solve_triangular(self.factor(penalty).T, W.T, upper=True).T
+    def unwhiten(self, W, penalty):
+        return torch.linalg.solve_triangular(self.factor(penalty).T, W.T, upper=True).T
 
-    def inverse(self, penalty): return torch.cholesky_inverse(self.factor(penalty))
+    def inverse(self, penalty):
+        return torch.cholesky_inverse(self.factor(penalty))
 
 # %% ../../nbs/kernel/leaves.ipynb #082377bb
-TREE_ARRAYS = {"columns": "i inputs", "signs": "f inputs", "features": "i nodes", "thresholds": "f nodes",
-               "masks": "i nodes", "starts": "i trees"}
+TREE_ARRAYS = {
+    "columns": "i inputs",
+    "signs": "f inputs",
+    "features": "i nodes",
+    "thresholds": "f nodes",
+    "masks": "i nodes",
+    "starts": "i trees",
+}
 
 
 def check_trees(arrays: dict, n_coordinates: int):
@@ -212,9 +262,11 @@ def check_trees(arrays: dict, n_coordinates: int):
     check_increasing("trees.columns", arrays["columns"], n_coordinates)
     require(np.isin(arrays["signs"], (-1, 1)).all(), "trees.signs has entries out of range")
     check_range("trees.features", arrays["features"], 0, len(arrays["columns"]))
-    check_range("trees.masks", arrays["masks"], 1, 2**MOST_LEAVES)   # the last leaf stays possible
+    check_range("trees.masks", arrays["masks"], 1, 2**MOST_LEAVES)  # the last leaf stays possible
     check_increasing("trees.starts", arrays["starts"], len(arrays["features"]))
-    require(len(arrays["starts"]) and arrays["starts"][0] == 0, "trees.starts does not begin with 0")
+    require(
+        len(arrays["starts"]) and arrays["starts"][0] == 0, "trees.starts does not begin with 0"
+    )
     sizes = np.diff(arrays["starts"], append=len(arrays["features"]))
     require(sizes.max() < MOST_LEAVES, f"trees have more than {MOST_LEAVES} leaves")
     at_least = np.bitwise_and.reduceat(arrays["masks"], arrays["starts"])

@@ -24,8 +24,9 @@ from .target import Target, spread_over
 # %% ../../nbs/kernel/members.ipynb #3cecb5c9
 class Member(NamedTuple):
     "One similarity of the average"
+
     kernel: str
-    bandwidth: float            # of the kernel, in median distances
+    bandwidth: float  # of the kernel, in median distances
     learned: str | None = None  # column weights, from the target: by "trees" or by "sensitivity"
 
     @property
@@ -35,10 +36,17 @@ class Member(NamedTuple):
         return f"{self.kernel} {self.bandwidth:g}{ending}"
 
 
-PLAIN = [Member("laplace", 1.0), Member("laplace", 16.0), Member("exponential", 8.0), Member("gaussian", 4.0)]
-LEARNED = {True: [Member("laplace", 1.0, "trees")],                                            # for classes
-           False: [Member("laplace", 1.0, "trees"), Member("gaussian", 4.0, "sensitivity")]}   # for numbers
-BANDWIDTHS = {"laplace": 1.0, "exponential": 8.0, "gaussian": 4.0}   # of one kernel, with landmarks
+PLAIN = [
+    Member("laplace", 1.0),
+    Member("laplace", 16.0),
+    Member("exponential", 8.0),
+    Member("gaussian", 4.0),
+]
+LEARNED = {
+    True: [Member("laplace", 1.0, "trees")],  # for classes
+    False: [Member("laplace", 1.0, "trees"), Member("gaussian", 4.0, "sensitivity")],
+}  # for numbers
+BANDWIDTHS = {"laplace": 1.0, "exponential": 8.0, "gaussian": 4.0}  # of one kernel, with landmarks
 
 # %% ../../nbs/kernel/members.ipynb #59f7086d
 def middle_distance(D: torch.Tensor, weights: np.ndarray | None) -> float:
@@ -49,7 +57,9 @@ def middle_distance(D: torch.Tensor, weights: np.ndarray | None) -> float:
     return middle or float(D.max()) or 1.0
 
 
-def kernel_part(coordinates, Z, kernel, bandwidth, column_weights=None, weights=None, device="cpu") -> tuple:
+def kernel_part(
+    coordinates, Z, kernel, bandwidth, column_weights=None, weights=None, device="cpu"
+) -> tuple:
     "The part for one kernel without penalties yet, and its similarities"
     part = Part(kernel, coordinates.view(kernel, column_weights), 1.0, np.zeros(0), np.zeros(0))
     A = part.rows(Z, device)
@@ -71,84 +81,105 @@ def tree_columns(coordinates: KernelCoordinates) -> np.ndarray:
 
 def column_moments(C: np.ndarray, y: np.ndarray) -> np.ndarray:
     "(3, columns): skewness, correlation with the target, a third moment with all columns; in any order of the rows"
-    def mean(A): return np.sort(A, axis=0).mean(axis=0)   # a sum in the order of the values
+
+    def mean(A):
+        return np.sort(A, axis=0).mean(axis=0)  # a sum in the order of the values
+
     centred = y - np.sort(y).mean()
     shared = np.sort(C**2, axis=1).sum(axis=1, keepdims=True)
     return np.stack([mean(C**3), mean(C * centred[:, None]), mean(C * shared)])
 
 
-def turned_columns(coordinates: KernelCoordinates, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def turned_columns(
+    coordinates: KernelCoordinates, Z: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     "The coordinates that trees look at in an order, and with signs, that do not depend on how the table has them"
     columns = tree_columns(coordinates)
     target = first_target(y).astype(np.float64)
     moments = column_moments(Z[:, columns], target / max(np.abs(target).max(), 1e-300))
     direction = moments[0]
-    for instead in moments[1:]: direction = np.where(np.abs(direction) > 1e-9, direction, instead)
+    for instead in moments[1:]:
+        direction = np.where(np.abs(direction) > 1e-9, direction, instead)
     signs = np.where(direction < -1e-9, -1.0, 1.0)
     order = np.lexsort(np.round(moments * signs, 9))
     return columns[order], signs[order]
 
 # %% ../../nbs/kernel/members.ipynb #247410fd
 N_TREES = 50
-MOST_CANDIDATES = 500   # columns that a split of a tree looks at: more takes long in wide tables
+MOST_CANDIDATES = 500  # columns that a split of a tree looks at: more takes long in wide tables
 LEAST_WEIGHT = 0.001
 
 
 def forest_evidence(
-    C: np.ndarray,           # what trees see, rows in an order that does not depend on that of the table
-    sources: np.ndarray,     # the column of the table that each column of `C` comes from
-    n_columns: int,          # of the table
-    y: np.ndarray,           # codes of classes, or numbers
-    weights: np.ndarray,     # of the rows
+    C: np.ndarray,  # what trees see, rows in an order that does not depend on that of the table
+    sources: np.ndarray,  # the column of the table that each column of `C` comes from
+    n_columns: int,  # of the table
+    y: np.ndarray,  # codes of classes, or numbers
+    weights: np.ndarray,  # of the rows
     classify: bool,
     seed: int,
-) -> np.ndarray:             # one for each column of the table, from 0 to 1; all zero if nothing matters
+) -> np.ndarray:  # one for each column of the table, from 0 to 1; all zero if nothing matters
     "How much more each column matters to extra trees than a shuffled one"
     shuffled = C[np.random.default_rng(seed).permutation(len(C))]
     kind = ExtraTreesClassifier if classify else ExtraTreesRegressor
-    share = min(0.5, MOST_CANDIDATES / (2 * C.shape[1]))   # of the columns, at each split
-    with warnings.catch_warnings(), config_context(skip_parameter_validation=True, assume_finite=True):
-        warnings.simplefilter("ignore", UserWarning)   # that there are many classes is no news
+    share = min(0.5, MOST_CANDIDATES / (2 * C.shape[1]))  # of the columns, at each split
+    with (
+        warnings.catch_warnings(),
+        config_context(skip_parameter_validation=True, assume_finite=True),
+    ):
+        warnings.simplefilter("ignore", UserWarning)  # that there are many classes is no news
         trees = kind(N_TREES, min_samples_leaf=2, max_features=share, random_state=seed)
-        trees.fit(np.hstack([C, shuffled]).astype(np.float32), y,
-                  sample_weight=None if (weights == 1).all() else weights)
-    own, shadow = (np.bincount(sources, half, minlength=n_columns) for half in np.split(trees.feature_importances_, 2))
+        trees.fit(
+            np.hstack([C, shuffled]).astype(np.float32),
+            y,
+            sample_weight=None if (weights == 1).all() else weights,
+        )
+    own, shadow = (
+        np.bincount(sources, half, minlength=n_columns)
+        for half in np.split(trees.feature_importances_, 2)
+    )
     evidence = np.maximum(0.0, own - shadow[np.unique(sources)].mean())
     return evidence / evidence.max() if evidence.max() > 0 else evidence
 
 # %% ../../nbs/kernel/members.ipynb #371a628a
 ROUNDS = 4
-PERTURBED_ROWS = 128   # rows that are changed
+PERTURBED_ROWS = 128  # rows that are changed
 
 
 def sensitivities(
     coordinates: KernelCoordinates,
     Z: np.ndarray,
-    Y: torch.Tensor,          # (n, targets)
+    Y: torch.Tensor,  # (n, targets)
     penalty: float,
     column_weights: np.ndarray,
-    other: np.ndarray,        # for each probed row, the row that it takes a column from
+    other: np.ndarray,  # for each probed row, the row that it takes a column from
 ) -> np.ndarray:
     "For each column, the mean squared change of the Laplace vote when a row's value is taken from another row"
     part, K = kernel_part(coordinates, Z, "laplace", 1.0, column_weights, device=Y.device)
     A, probes = part.rows(Z, Y.device), np.arange(0, len(Z), -(-len(Z) // PERTURBED_ROWS))
-    before = K[probes].clone()   # the factor overwrites K
+    before = K[probes].clone()  # the factor overwrites K
     coefficients = Cholesky(K, penalty).coefficients(Y)
     votes = before @ coefficients
     sources, change = coordinates.sources_[part.view.columns], np.zeros(coordinates.n_features_in_)
     for column in np.unique(sources):
         a = A[:, np.flatnonzero(sources == column)]
         shift = distances(a[other[probes]], a, "L1") - distances(a[probes], a, "L1")
-        change[column] = ((before * (shift / -part.width).exp_()) @ coefficients - votes).square().mean().item()
+        change[column] = (
+            ((before * (shift / -part.width).exp_()) @ coefficients - votes).square().mean().item()
+        )
     return change
 
 
 def sensitivity_weights(coordinates, Z, Y, penalty, seed) -> np.ndarray:
     "Column weights from the model's own sensitivities, after a few rounds"
-    other, weights = np.random.default_rng(seed).permutation(len(Z)), np.ones(coordinates.n_features_in_)
+    other, weights = (
+        np.random.default_rng(seed).permutation(len(Z)),
+        np.ones(coordinates.n_features_in_),
+    )
     for _ in range(ROUNDS):
         change = sensitivities(coordinates, Z, Y, penalty, weights, other)
-        if not change.max() > 0: break
+        if not change.max() > 0:
+            break
         weights = np.maximum(np.sqrt(change / change.max()), LEAST_WEIGHT)
     return weights
 
@@ -160,31 +191,46 @@ class TrainingRows:
     "Rows with a target, and the kernel of every member on them"
 
     def __init__(self, coordinates, Z, target: Target, weights, groups=None, turned=None):
-        self.coordinates, self.Z, self.target, self.weights, self.groups = coordinates, Z, target, weights, groups
+        self.coordinates, self.Z, self.target, self.weights, self.groups = (
+            coordinates,
+            Z,
+            target,
+            weights,
+            groups,
+        )
         self.device = target.Y.device
         # numbers as they were given: their scaled form depends, in its last bits, on the order of the rows
         self.y = target.y if target.codes else target.Y.cpu().numpy().reshape(target.y.shape)
         self.turned = turned_columns(coordinates, Z, self.y) if turned is None else turned
         columns, signs = self.turned
         self.C, y = Z[:, columns] * signs, first_target(self.y)
-        self.order = np.lexsort([y, *self.C.T])   # does not depend on that of the table
+        self.order = np.lexsort([y, *self.C.T])  # does not depend on that of the table
         self.half = np.empty(len(Z), dtype=int)
         of_ordered = None if groups is None else groups[self.order]
         self.half[self.order] = spread_over(y[self.order], of_ordered, HALVES)
         self._apart, self._taught = {}, {}
 
-    def __len__(self): return len(self.Z)
+    def __len__(self):
+        return len(self.Z)
 
     def select(self, rows):
         "Some of the rows"
         groups = None if self.groups is None else self.groups[rows]
-        return TrainingRows(self.coordinates, self.Z[rows], self.target.select(rows), self.weights[rows], groups,
-                            self.turned)
+        return TrainingRows(
+            self.coordinates,
+            self.Z[rows],
+            self.target.select(rows),
+            self.weights[rows],
+            groups,
+            self.turned,
+        )
 
     def spread(self, m: int) -> np.ndarray:
         "At most `m` rows, evenly spread over the order of the target"
         by_target = self.order[np.argsort(first_target(self.y)[self.order], kind="stable")]
-        return np.sort(by_target[np.unique(np.linspace(0, len(self) - 1, min(m, len(self))).astype(int))])
+        return np.sort(
+            by_target[np.unique(np.linspace(0, len(self) - 1, min(m, len(self))).astype(int))]
+        )
 
     def halves(self, member: Member) -> range | tuple:
         "The halves that a member is learned for; one that learns nothing has none"
@@ -196,12 +242,14 @@ class TrainingRows:
 
     def distances(self, kernel: str, column_weights=None) -> tuple:
         "The view, the distances of all pairs of rows, and their median"
-        if column_weights is None and kernel in self._apart: return self._apart[kernel]
+        if column_weights is None and kernel in self._apart:
+            return self._apart[kernel]
         view = self.coordinates.view(kernel, column_weights)
         A = torch.as_tensor(view(self.Z), dtype=torch.float64, device=self.device)
         D = distances(A, A, METRICS[kernel])
         found = view, D, middle_distance(D, self.weights)
-        if column_weights is None: self._apart[kernel] = found
+        if column_weights is None:
+            self._apart[kernel] = found
         return found
 
     def teach(self, source: str, half: int, penalty: float) -> np.ndarray:
@@ -210,22 +258,32 @@ class TrainingRows:
             rows = self.order[self.half[self.order] != half]
             classify = bool(self.target.codes)
             if source == "trees":
-                sources, n_columns = self.coordinates.sources_[self.turned[0]], self.coordinates.n_features_in_
+                sources, n_columns = (
+                    self.coordinates.sources_[self.turned[0]],
+                    self.coordinates.n_features_in_,
+                )
                 y = self.y[rows] if classify else standardised(self.y[rows])
-                evidence = forest_evidence(self.C[rows], sources, n_columns, y, self.weights[rows], classify, half)
+                evidence = forest_evidence(
+                    self.C[rows], sources, n_columns, y, self.weights[rows], classify, half
+                )
                 found = np.maximum(evidence, LEAST_WEIGHT) if evidence.any() else np.ones(n_columns)
             else:
-                Y = torch.as_tensor(standardised(self.target.Y.cpu().numpy()[rows]), device=self.device)
+                Y = torch.as_tensor(
+                    standardised(self.target.Y.cpu().numpy()[rows]), device=self.device
+                )
                 found = sensitivity_weights(self.coordinates, self.Z[rows], Y, penalty, half)
             self._taught[source, half] = found
         return self._taught[source, half]
 
-    def kernel(self, member: Member, half: int | None = None, penalty: float = 0.1) -> tuple[Part, torch.Tensor]:
+    def kernel(
+        self, member: Member, half: int | None = None, penalty: float = 0.1
+    ) -> tuple[Part, torch.Tensor]:
         "The part of a member for one half, without penalties yet, and the similarities of all pairs of rows"
         weights = None if half is None else self.teach(member.learned, half, penalty)
         view, D, middle = self.distances(member.kernel, weights)
         part = Part(member.kernel, view, member.bandwidth * middle, np.zeros(0), np.zeros(0))
-        if half is not None: part.taught = ~self.validated(half)
+        if half is not None:
+            part.taught = ~self.validated(half)
         return part, (D / -part.width).exp_()
 
     def column_weights(self, member: Member) -> np.ndarray:

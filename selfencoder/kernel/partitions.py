@@ -16,8 +16,15 @@ import numpy as np
 import pandas as pd
 import torch
 
-from .landmark_fit import (category_bits, landmark_kernel, landmark_part, precision_for, roles, tree_rows,
-                                             validate)
+from selfencoder.kernel.landmark_fit import (
+    category_bits,
+    landmark_kernel,
+    landmark_part,
+    precision_for,
+    roles,
+    tree_rows,
+    validate,
+)
 from .landmark_geometry import LandmarkGeometry, LandmarkPass, without_targets
 from .leaves import grow_trees
 
@@ -36,14 +43,26 @@ def on_dask(function, calls: list) -> list:
 # %% ../../nbs/kernel/partitions.ipynb #3ad26ace
 def is_partitioned(X) -> bool:
     "Whether a table comes in partitions: a dask DataFrame, or a list of Parquet files"
-    if hasattr(X, "to_delayed") and hasattr(X, "columns"): return True
-    return (isinstance(X, (list, tuple)) and len(X) > 0
-            and all(isinstance(path, (str, os.PathLike)) and str(path).endswith((".parquet", ".pq")) for path in X))
+    if hasattr(X, "to_delayed") and hasattr(X, "columns"):
+        return True
+    return (
+        isinstance(X, (list, tuple))
+        and len(X) > 0
+        and all(
+            isinstance(path, (str, os.PathLike)) and str(path).endswith((".parquet", ".pq"))
+            for path in X
+        )
+    )
 
 
 def value_kind(dtype) -> str:
     "What the values of a column are, as far as partitions must agree"
-    if isinstance(dtype, pd.CategoricalDtype) or dtype.kind in "OUS" or isinstance(dtype, pd.StringDtype): return "text"
+    if (
+        isinstance(dtype, pd.CategoricalDtype)
+        or dtype.kind in "OUS"
+        or isinstance(dtype, pd.StringDtype)
+    ):
+        return "text"
     return "numbers" if dtype.kind in "biuf" else "times"
 
 
@@ -58,7 +77,11 @@ def partition_info(partition, name: str, target) -> tuple:
     if target is not None and target not in frame.columns:
         raise ValueError(f"{name} has no column {target!r} for y.")
     y = None if target is None else frame[target].to_numpy()
-    return len(frame), {column: value_kind(dtype) for column, dtype in frame.dtypes.items() if column != target}, y
+    return (
+        len(frame),
+        {column: value_kind(dtype) for column, dtype in frame.dtypes.items() if column != target},
+        y,
+    )
 
 
 def partition_rows(partition, columns: list, rows: np.ndarray) -> pd.DataFrame:
@@ -69,18 +92,23 @@ def partition_rows(partition, columns: list, rows: np.ndarray) -> pd.DataFrame:
 @dataclass
 class Partitions:
     "A table whose rows lie in several files, or on several machines"
-    parts: list           # paths of files, or delayed dataframes of dask; none is empty
-    run: object           # a runner
-    sizes: np.ndarray     # rows of each part
+
+    parts: list  # paths of files, or delayed dataframes of dask; none is empty
+    run: object  # a runner
+    sizes: np.ndarray  # rows of each part
     columns: list
     y: np.ndarray | None  # the target of all rows, if it is known
 
-    def __len__(self): return int(self.sizes.sum())
+    def __len__(self):
+        return int(self.sizes.sum())
 
     def split(self, rows: np.ndarray) -> list:
         "Increasing positions of rows, as positions in each part"
         ends = self.sizes.cumsum()
-        return [rows[(rows >= end - size) & (rows < end)] - (end - size) for end, size in zip(ends, self.sizes)]
+        return [
+            rows[(rows >= end - size) & (rows < end)] - (end - size)
+            for end, size in zip(ends, self.sizes)
+        ]
 
     def rows(self, rows: np.ndarray) -> pd.DataFrame:
         "Some rows, in increasing order, as one table"
@@ -95,42 +123,73 @@ class Partitions:
 def open_partitions(X, y=None) -> Partitions:
     "The partitions of a table, or one sentence why they are not one table; `y`: values, or the name of a column"
     target = y if isinstance(y, str) else None
-    if hasattr(X, "to_delayed"): parts, run = X.to_delayed(), on_dask
-    else: parts, run = [os.fspath(path) for path in X], one_by_one
+    if hasattr(X, "to_delayed"):
+        parts, run = X.to_delayed(), on_dask
+    else:
+        parts, run = [os.fspath(path) for path in X], one_by_one
     names = [part if isinstance(part, str) else f"partition {i}" for i, part in enumerate(parts)]
     found = run(partition_info, [(part, name, target) for part, name in zip(parts, names)])
     full = [i for i, (size, _, _) in enumerate(found) if size]
-    if not full: raise ValueError(f"none of the {len(parts)} partitions has a row: there is nothing to learn from.")
+    if not full:
+        raise ValueError(
+            f"none of the {len(parts)} partitions has a row: there is nothing to learn from."
+        )
     kinds = found[full[0]][1]
     for i in full:
         check_same_columns(kinds, found[i][1], names[full[0]], names[i])
-    if target is not None: y = np.concatenate([found[i][2] for i in full])
-    elif hasattr(y, "to_delayed"): y = y.compute().to_numpy()
-    return Partitions([parts[i] for i in full], run, np.array([found[i][0] for i in full]), list(kinds), y)
+    if target is not None:
+        y = np.concatenate([found[i][2] for i in full])
+    elif hasattr(y, "to_delayed"):
+        y = y.compute().to_numpy()
+    return Partitions(
+        [parts[i] for i in full], run, np.array([found[i][0] for i in full]), list(kinds), y
+    )
 
 
 def check_same_columns(kinds: dict, other: dict, name: str, other_name: str):
     "Raise unless two partitions have the same columns with the same kind of values"
     different = sorted(map(str, kinds.keys() ^ other.keys()))
     if different:
-        raise ValueError(f"{other_name} has other columns than {name}: they differ in {', '.join(different[:5])}.")
+        raise ValueError(
+            f"{other_name} has other columns than {name}: they differ in {', '.join(different[:5])}."
+        )
     for column, kind in kinds.items():
         if other[column] != kind:
-            raise ValueError(f"column {column!r} holds {other[column]} in {other_name} and {kind} in {name}: write "
-                             "them alike.")
+            raise ValueError(
+                f"column {column!r} holds {other[column]} in {other_name} and {kind} in {name}: write "
+                "them alike."
+            )
 
 # %% ../../nbs/kernel/partitions.ipynb #09e15bc8
-def process_partition(partition, columns, coordinates, part, points, Y, n_bits, trees, dtype) -> tuple:
+def process_partition(
+    partition, columns, coordinates, part, points, Y, n_bits, trees, dtype
+) -> tuple:
     "Coordinates of the rows of a partition, their cells, their leaves, and their sums"
     Z = coordinates.transform_table(read_partition(partition)[columns]).astype(dtype)
-    def seen(Z): return torch.as_tensor(part.view(Z).astype(dtype))
-    passed = LandmarkPass(seen(Z), seen(points), part, torch.as_tensor(Y), torch.ones(len(Z)), n_bits,
-                          trees, Z).run()
+
+    def seen(Z):
+        return torch.as_tensor(part.view(Z).astype(dtype))
+
+    passed = LandmarkPass(
+        seen(Z), seen(points), part, torch.as_tensor(Y), torch.ones(len(Z)), n_bits, trees, Z
+    ).run()
     return Z, passed.cell, passed.leaf, passed.sums
 
 
-def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks, kernels, bandwidth, alpha, relevance,
-                   seed, verbose, groups=None) -> tuple:
+def fit_partitions(
+    coordinates,
+    table: Partitions,
+    weights,
+    target,
+    n_landmarks,
+    kernels,
+    bandwidth,
+    alpha,
+    relevance,
+    seed,
+    verbose,
+    groups=None,
+) -> tuple:
     "The geometry of landmarks of a table in partitions, and all that a fit in memory gives; fits the coordinates too"
     order, sample, positions = roles(len(table), n_landmarks, seed, len(table.columns))
     sampled, dtype = table.rows(sample), precision_for(len(table))
@@ -139,20 +198,34 @@ def fit_partitions(coordinates, table: Partitions, weights, target, n_landmarks,
     kernel, column_weights = kernels[0], None
     if target is not None:
         labels, ones = target.select(positions), np.ones(len(points))
-        kernel, column_weights = landmark_kernel(coordinates, points, ones, labels, kernels, seed,
-                                                 weigh=relevance == "auto")
+        kernel, column_weights = landmark_kernel(
+            coordinates, points, ones, labels, kernels, seed, weigh=relevance == "auto"
+        )
     part = landmark_part(coordinates, points, kernel, bandwidth, column_weights)
     Y = np.zeros((len(table), 0)) if target is None else target.Y.cpu().numpy()
     n_bits, trees = category_bits(coordinates, part), None
     if target is not None and relevance == "auto":
         grown = tree_rows(order, n_landmarks, groups, len(table.columns))
         places = np.searchsorted(sample, grown)
-        trees = grow_trees(coordinates, Z[places].astype(dtype), target.select(grown), np.ones(len(grown)), seed)
-    calls = [(partition, table.columns, coordinates, part, points, own, n_bits, trees, dtype)
-             for partition, own in zip(table.parts, np.split(Y, table.sizes.cumsum()[:-1]))]
+        trees = grow_trees(
+            coordinates, Z[places].astype(dtype), target.select(grown), np.ones(len(grown)), seed
+        )
+    calls = [
+        (partition, table.columns, coordinates, part, points, own, n_bits, trees, dtype)
+        for partition, own in zip(table.parts, np.split(Y, table.sizes.cumsum()[:-1]))
+    ]
     rows, cells, leaves, sums = zip(*table.run(process_partition, calls))
     whole = [reduce(add, each) for each in zip(*sums)]
-    geometry = LandmarkGeometry(np.concatenate(rows), weights, part, points, positions, np.concatenate(cells),
-                                without_targets(whole), n_bits=n_bits, trees=trees,
-                                leaf=None if trees is None else np.concatenate(leaves))
+    geometry = LandmarkGeometry(
+        np.concatenate(rows),
+        weights,
+        part,
+        points,
+        positions,
+        np.concatenate(cells),
+        without_targets(whole),
+        n_bits=n_bits,
+        trees=trees,
+        leaf=None if trees is None else np.concatenate(leaves),
+    )
     return *validate(geometry, whole, target, order, alpha, groups), column_weights

@@ -19,24 +19,27 @@ from .solution import Cholesky, Spectrum, group_rows
 
 # %% ../../nbs/kernel/selection.ipynb #fdfadcf5
 UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY = 0.5, 0.1
-FEWEST_ROWS = 50     # with less, nothing can be learned about columns
-NEGLIGIBLE = 1e-10   # the weight of a penalty below this would not show
+FEWEST_ROWS = 50  # with less, nothing can be learned about columns
+NEGLIGIBLE = 1e-10  # the weight of a penalty below this would not show
 
 
 @dataclass
 class Candidate:
     "A member, solved, with its leave-one-out votes and losses at each penalty"
+
     member: Member
     parts: list
     penalties: np.ndarray
-    losses: np.ndarray        # (penalties,)
-    votes: torch.Tensor       # (penalties, n, c), leave-one-out
-    mix: np.ndarray           # (penalties,) the weight of each penalty within the member
+    losses: np.ndarray  # (penalties,)
+    votes: torch.Tensor  # (penalties, n, c), leave-one-out
+    mix: np.ndarray  # (penalties,) the weight of each penalty within the member
 
     @property
     def average_votes(self) -> torch.Tensor:
         "(n, c): the votes, averaged over penalties"
-        return torch.einsum("l,lnt->nt", torch.as_tensor(self.mix, device=self.votes.device), self.votes)
+        return torch.einsum(
+            "l,lnt->nt", torch.as_tensor(self.mix, device=self.votes.device), self.votes
+        )
 
     @property
     def average_penalty(self) -> float:
@@ -44,7 +47,9 @@ class Candidate:
         return float(np.exp(self.mix @ np.log(self.penalties)))
 
 
-def try_member(rows: TrainingRows, member: Member, penalties, factorise, teaching_penalty: float = 0.1) -> Candidate:
+def try_member(
+    rows: TrainingRows, member: Member, penalties, factorise, teaching_penalty: float = 0.1
+) -> Candidate:
     "Solve one member; `factorise` makes a factor of similarities"
     Y, parts = rows.target.Y, []
     votes = torch.zeros(len(penalties), *Y.shape, dtype=torch.float64, device=rows.device)
@@ -60,16 +65,20 @@ def try_member(rows: TrainingRows, member: Member, penalties, factorise, teachin
     return Candidate(member, parts, np.asarray(penalties), losses, votes, mix / mix.sum())
 
 # %% ../../nbs/kernel/selection.ipynb #5eeef31e
-LEAST_SHARE = 0.001   # a member with a smaller weight is left out
-STACK_RIDGE = 1.0     # draws the weights of members for numbers towards equal ones, as much as one row does
+LEAST_SHARE = 0.001  # a member with a smaller weight is left out
+STACK_RIDGE = (
+    1.0  # draws the weights of members for numbers towards equal ones, as much as one row does
+)
 
 
 def member_weights(candidates: list, rows: TrainingRows) -> np.ndarray:
     "How much each member counts; they sum to one"
-    votes = torch.stack([candidate.average_votes for candidate in candidates])   # (members, n, c)
+    votes = torch.stack([candidate.average_votes for candidate in candidates])  # (members, n, c)
     weights = torch.as_tensor(rows.weights, device=rows.device)
-    if rows.target.codes: found = rows.target.weigh(rows.target.losses(votes, weights), float(weights.sum()))
-    else: found = stacked(votes.cpu().numpy(), rows.target.Y.cpu().numpy(), rows.weights)
+    if rows.target.codes:
+        found = rows.target.weigh(rows.target.losses(votes, weights), float(weights.sum()))
+    else:
+        found = stacked(votes.cpu().numpy(), rows.target.Y.cpu().numpy(), rows.weights)
     found = np.where(found < LEAST_SHARE, 0.0, found)
     return found / found.sum()
 
@@ -77,40 +86,60 @@ def member_weights(candidates: list, rows: TrainingRows) -> np.ndarray:
 def stacked(votes: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     "Least squares of the targets on the votes (members, n, targets), over weights that are positive and sum to one"
     mean, spread = Y.mean(axis=0), Y.std(axis=0)
-    constant = spread <= 1e-10 * np.abs(mean)   # such a target does not count
+    constant = spread <= 1e-10 * np.abs(mean)  # such a target does not count
     # each row counts by its weight, and once for all targets
-    scale = np.where(constant, 0.0, 1 / np.where(constant, 1.0, spread)) * np.sqrt(weights[:, None] / Y.shape[1])
+    scale = np.where(constant, 0.0, 1 / np.where(constant, 1.0, spread)) * np.sqrt(
+        weights[:, None] / Y.shape[1]
+    )
     F, t = ((votes - mean) * scale).reshape(len(votes), -1).T, ((Y - mean) * scale).ravel()
-    M, ridge, one = len(votes), np.sqrt(STACK_RIDGE), 1e3 * np.sqrt(len(Y))   # a heavy row for the sum
-    found = nnls(np.vstack([F, np.full((1, M), one), ridge * np.eye(M)]),
-                 np.concatenate([t, [one], np.full(M, ridge / M)]))[0]
+    M, ridge, one = (
+        len(votes),
+        np.sqrt(STACK_RIDGE),
+        1e3 * np.sqrt(len(Y)),
+    )  # a heavy row for the sum
+    found = nnls(
+        np.vstack([F, np.full((1, M), one), ridge * np.eye(M)]),
+        np.concatenate([t, [one], np.full(M, ridge / M)]),
+    )[0]
     return found / found.sum()
 
 
-def average(candidates: list, rows: TrainingRows) -> tuple[list, torch.Tensor, list, np.ndarray | None]:
+def average(
+    candidates: list, rows: TrainingRows
+) -> tuple[list, torch.Tensor, list, np.ndarray | None]:
     "Parts whose weight shows, leave-one-out votes, a record for each member and penalty, and the column weights"
     shares, votes, records = member_weights(candidates, rows), 0, []
     for number, (candidate, share) in enumerate(zip(candidates, shares)):
         member, kept = candidate.member, candidate.mix > 0
         votes = votes + float(share) * candidate.average_votes
         tried = {"member": member.name, "kernel": member.kernel, "bandwidth": member.bandwidth}
-        records += [tried | {"penalty": float(penalty), "loss": float(loss), "weight": float(share * weight)}
-                    for penalty, loss, weight in zip(candidate.penalties, candidate.losses, candidate.mix)]
+        records += [
+            tried
+            | {"penalty": float(penalty), "loss": float(loss), "weight": float(share * weight)}
+            for penalty, loss, weight in zip(candidate.penalties, candidate.losses, candidate.mix)
+        ]
         for part in candidate.parts:
             part.penalties, part.member = candidate.penalties[kept], number
             part.mix = candidate.mix[kept] * share / len(candidate.parts)
-    parts = [part for candidate, share in zip(candidates, shares) if share for part in candidate.parts]
-    weighted = [(c.member, share) for c, share in zip(candidates, shares)
-                if share and c.member.learned]
-    if not weighted: return parts, votes, records, None
-    column_weights = np.average([rows.column_weights(member) for member, _ in weighted], axis=0,
-                                weights=[share for _, share in weighted])
+    parts = [
+        part for candidate, share in zip(candidates, shares) if share for part in candidate.parts
+    ]
+    weighted = [
+        (c.member, share) for c, share in zip(candidates, shares) if share and c.member.learned
+    ]
+    if not weighted:
+        return parts, votes, records, None
+    column_weights = np.average(
+        [rows.column_weights(member) for member, _ in weighted],
+        axis=0,
+        weights=[share for _, share in weighted],
+    )
     return parts, votes, records, column_weights
 
 # %% ../../nbs/kernel/selection.ipynb #4dbf8c8f
-DIRECT_ROWS = 500     # with more, members are chosen on so many
-CHOSEN_SHARE = 0.02   # a member with less weight among those rows is not solved on all rows
-CHOSEN_KERNELS = 4    # so many are solved on all rows at most; a member that learns has two
+DIRECT_ROWS = 500  # with more, members are chosen on so many
+CHOSEN_SHARE = 0.02  # a member with less weight among those rows is not solved on all rows
+CHOSEN_KERNELS = 4  # so many are solved on all rows at most; a member that learns has two
 
 
 def solve_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> list:
@@ -118,19 +147,29 @@ def solve_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> l
     found, teaching = [], 0.1
     for member in members:
         found.append(try_member(rows, member, penalties, Spectrum, teaching))
-        if len(found) == 1: teaching = float(penalties[found[0].losses.argmin()])
+        if len(found) == 1:
+            teaching = float(penalties[found[0].losses.argmin()])
     return found
 
 
 def choose(rows: TrainingRows, members: list, penalties: np.ndarray) -> list:
     "The candidates of the average"
-    if len(rows) <= DIRECT_ROWS: return solve_members(rows, members, penalties)
+    if len(rows) <= DIRECT_ROWS:
+        return solve_members(rows, members, penalties)
     some = rows.select(rows.spread(DIRECT_ROWS))
     tried = solve_members(some, members, penalties)
     teaching, found, left = float(penalties[tried[0].losses.argmin()]), [], CHOSEN_KERNELS
-    for share, candidate in sorted(zip(member_weights(tried, some), tried), key=lambda pair: -pair[0]):
-        if share < CHOSEN_SHARE or len(candidate.parts) > left: continue
+    for share, candidate in sorted(
+        zip(member_weights(tried, some), tried), key=lambda pair: -pair[0]
+    ):
+        if share < CHOSEN_SHARE or len(candidate.parts) > left:
+            continue
         penalty, left = candidate.average_penalty, left - len(candidate.parts)
-        found.append(try_member(rows, candidate.member, [penalty], lambda K, w: Cholesky(K, penalty, w), teaching))
-        for part in found[-1].parts: part.one_factor = True
+        found.append(
+            try_member(
+                rows, candidate.member, [penalty], lambda K, w: Cholesky(K, penalty, w), teaching
+            )
+        )
+        for part in found[-1].parts:
+            part.one_factor = True
     return found

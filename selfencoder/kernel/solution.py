@@ -20,12 +20,13 @@ import torch.nn.functional as F
 from ..arithmetic import EVEN, GRID, padded
 
 # %% ../../nbs/kernel/solution.ipynb #7ef3f711
-LONGEST_SQUARE = 2.0**11   # |x|^2 + |y|^2 - 2x'y is then below 2^13, and so is every sum on the way
+LONGEST_SQUARE = 2.0**11  # |x|^2 + |y|^2 - 2x'y is then below 2^13, and so is every sum on the way
 
 
 def exact_rows(A: torch.Tensor) -> torch.Tensor:
     "For each row, whether its products with other such rows are exact: doubles, multiples of `GRID`, not too long"
-    if A.dtype != torch.float64: return torch.zeros(len(A), dtype=torch.bool, device=A.device)
+    if A.dtype != torch.float64:
+        return torch.zeros(len(A), dtype=torch.bool, device=A.device)
     return (A.square().sum(1) < LONGEST_SQUARE) & (A == (A / GRID).round_().mul_(GRID)).all(1)
 
 
@@ -38,16 +39,19 @@ def _squares_by_pair(A, B):
 
 
 def distances(
-    A: torch.Tensor,            # (a, d)
-    B: torch.Tensor,            # (b, d)
-    metric: str,                # "L1", "L2" or "squared L2"
+    A: torch.Tensor,  # (a, d)
+    B: torch.Tensor,  # (b, d)
+    metric: str,  # "L1", "L2" or "squared L2"
     exact: bool | None = None,  # whether all of `exact_rows(B)`, if that is known
-) -> torch.Tensor:              # (a, b)
+) -> torch.Tensor:  # (a, b)
     "The distance of each row of `A` to each row of `B`"
-    if metric == "L1": return torch.cdist(A, B, p=1)
-    if exact is None: exact = bool(exact_rows(B).all())
+    if metric == "L1":
+        return torch.cdist(A, B, p=1)
+    if exact is None:
+        exact = bool(exact_rows(B).all())
     D = _squares_by_product(A, B) if exact else _squares_by_pair(A, B)
-    if exact and not (fine := exact_rows(A)).all(): D[~fine] = _squares_by_pair(A[~fine], B)
+    if exact and not (fine := exact_rows(A)).all():
+        D[~fine] = _squares_by_pair(A[~fine], B)
     return D if metric == "squared L2" else D.sqrt_()
 
 # %% ../../nbs/kernel/solution.ipynb #c8d3fd7a
@@ -58,7 +62,7 @@ def _pairs(D):
 
 
 def median_distance(
-    D: torch.Tensor,                      # (n, n), symmetric
+    D: torch.Tensor,  # (n, n), symmetric
     weights: torch.Tensor | None = None,  # of the rows; None: all one
 ) -> float:
     "The median distance between two different training rows"
@@ -70,7 +74,9 @@ def median_distance(
     order = np.argsort(values, kind="stable")
     values, reached = values[order], np.cumsum(counts[order])
     half, last = reached[-1] / 2, len(values) - 1
-    low, high = (values[min(np.searchsorted(reached, half, side), last)] for side in ("left", "right"))
+    low, high = (
+        values[min(np.searchsorted(reached, half, side), last)] for side in ("left", "right")
+    )
     return float((low + high) / 2)
 
 # %% ../../nbs/kernel/solution.ipynb #f50810b1
@@ -81,11 +87,12 @@ def _libraries():
 
 
 def eigen(
-    M: torch.Tensor,   # (n, n), symmetric; overwritten
+    M: torch.Tensor,  # (n, n), symmetric; overwritten
 ) -> tuple[torch.Tensor, torch.Tensor]:
     "Eigenvalues, increasing, and eigenvectors as columns, the same whatever the number of threads"
-    if M.device.type != "cpu": return torch.linalg.eigh(M)
-    with _libraries().limit(limits=1):   # scipy's LAPACK takes two thirds of the time of torch's
+    if M.device.type != "cpu":
+        return torch.linalg.eigh(M)
+    with _libraries().limit(limits=1):  # scipy's LAPACK takes two thirds of the time of torch's
         s, U = eigh(M.numpy().T, driver="evd", overwrite_a=True, check_finite=False)
     return torch.from_numpy(s), torch.from_numpy(U)
 
@@ -95,7 +102,7 @@ class Spectrum:
 
     def __init__(
         self,
-        K: torch.Tensor,                      # (n, n) similarities of the training rows; overwritten
+        K: torch.Tensor,  # (n, n) similarities of the training rows; overwritten
         weights: torch.Tensor | None = None,  # of the rows, positive; None: all one
     ):
         self.weights = K.new_ones(len(K)) if weights is None else weights
@@ -121,14 +128,16 @@ class Spectrum:
     def residuals(self, Y: torch.Tensor, penalties) -> torch.Tensor:
         "Y - H Y, what the votes at the training rows miss: (penalties, n, targets)"
         projected = self.U.T @ (self.root[:, None] * (Y - self.share @ Y))
-        missed = (1 - self.shrinkage(penalties))[:, :, None] * projected[:, None]   # (n, penalties, targets)
+        missed = (1 - self.shrinkage(penalties))[:, :, None] * projected[
+            :, None
+        ]  # (n, penalties, targets)
         # one product for all penalties
         return (self.U @ missed.flatten(1) / self.root[:, None]).view(missed.shape).transpose(0, 1)
 
     def left_to_others_in(self, rows: torch.Tensor, penalties) -> torch.Tensor:
         "The block of 1 - H for some rows, in its symmetric form W^1/2 (1 - H) W^-1/2: (penalties, rows, rows)"
         U, root = self.U[rows], self.root[rows]
-        left = (1 - self.shrinkage(penalties)).T[:, None] * U   # (penalties, rows, n)
+        left = (1 - self.shrinkage(penalties)).T[:, None] * U  # (penalties, rows, n)
         return left @ U.T - torch.outer(root, root) / self.weights.sum()
 
     def left(self, penalty: float) -> torch.Tensor:
@@ -142,16 +151,25 @@ class Spectrum:
 
     def coefficients(self, Y: torch.Tensor, penalties, mix) -> torch.Tensor:
         "P Y, averaged over penalties with the weights `mix`"
-        centred = Y - self.share @ Y        # P sees no constant: it is taken off before it can be multiplied by 1/l,
-        centred -= self.share @ centred     # twice, since Y may be far from zero,
-        found = self.U @ (self._inverse(penalties, mix)[:, None] * (self.U.T @ (self.root[:, None] * centred)))
-        found -= torch.outer(self.root, self.root @ found) / self.weights.sum()   # and what rounding brought back
+        centred = (
+            Y - self.share @ Y
+        )  # P sees no constant: it is taken off before it can be multiplied by 1/l,
+        centred -= self.share @ centred  # twice, since Y may be far from zero,
+        found = self.U @ (
+            self._inverse(penalties, mix)[:, None] * (self.U.T @ (self.root[:, None] * centred))
+        )
+        found -= (
+            torch.outer(self.root, self.root @ found) / self.weights.sum()
+        )  # and what rounding brought back
         return self.root[:, None] * found
 
     def columns(self, t: torch.Tensor, penalties) -> torch.Tensor:
         "P t for each penalty: (penalties, n)"
         projected = self.U.T @ (self.root * (t - self.share @ t))
-        return self.root * (self.U @ (projected[:, None] / (self.s[:, None] + self._tensor(penalties)))).T
+        return (
+            self.root
+            * (self.U @ (projected[:, None] / (self.s[:, None] + self._tensor(penalties)))).T
+        )
 
     def embed(self, Kx: torch.Tensor, penalties, mix) -> torch.Tensor:
         "Points whose inner products are (k(x) - m)' P (k(y) - m)"
@@ -163,7 +181,9 @@ class Spectrum:
         n = len(self.s)
         inverse = F.pad(self._inverse(penalties, mix), (0, -n % EVEN))
         found = (((self._centred(Kx) @ self.wide[:n]) * inverse) @ self.wide.T)[:, :n]
-        found -= (found @ self.root)[:, None] * self.root / self.weights.sum()   # what rounding brought back
+        found -= (
+            (found @ self.root)[:, None] * self.root / self.weights.sum()
+        )  # what rounding brought back
         return float(np.sum(mix)) * self.share + found * self.root
 
     def _centred(self, Kx):
@@ -175,43 +195,48 @@ class Spectrum:
         "1 / (s + l), averaged over penalties"
         return (self._tensor(mix) / (self.s[:, None] + self._tensor(penalties))).sum(1)
 
-    def _tensor(self, values): return torch.as_tensor(values, dtype=self.s.dtype, device=self.s.device)
+    def _tensor(self, values):
+        return torch.as_tensor(values, dtype=self.s.dtype, device=self.s.device)
 
 
 def group_rows(groups: np.ndarray | None) -> list:
     "The positions of the rows of each group that has more than one row; `groups`: a code for each row, or None"
-    if groups is None: return []
+    if groups is None:
+        return []
     order = np.argsort(groups, kind="stable")
     cuts = np.flatnonzero(np.diff(groups[order])) + 1
     return [rows for rows in np.split(order, cuts) if len(rows) > 1]
 
 
-LEAST_LEFT = 1e-9   # 1 - H_ii is not taken for less: what rounding leaves of it
+LEAST_LEFT = 1e-9  # 1 - H_ii is not taken for less: what rounding leaves of it
 
 
 def leave_one_out_votes(
-    factor,                   # `Spectrum` or `Cholesky`
-    Y: torch.Tensor,          # (n, targets)
+    factor,  # `Spectrum` or `Cholesky`
+    Y: torch.Tensor,  # (n, targets)
     penalties=None,
-    groups=(),                # arrays of positions: these rows are left out together
-) -> torch.Tensor:            # (penalties, n, targets)
+    groups=(),  # arrays of positions: these rows are left out together
+) -> torch.Tensor:  # (penalties, n, targets)
     "Leave-one-out votes by (5), and by (6) for rows that share a group"
     residuals = factor.residuals(Y, penalties)
     votes = Y - residuals / factor.left_to_others(penalties).T.clamp(min=LEAST_LEFT)[..., None]
     for rows in map(torch.as_tensor, groups):
         root = factor.weights[rows].sqrt()[:, None]
-        errors = torch.linalg.solve(factor.left_to_others_in(rows, penalties), root * residuals[:, rows]) / root
+        errors = (
+            torch.linalg.solve(factor.left_to_others_in(rows, penalties), root * residuals[:, rows])
+            / root
+        )
         votes[:, rows] = Y[rows] - errors
     return votes
 
 # %% ../../nbs/kernel/solution.ipynb #68343322
 def leave_out_twice(
-    factor,                  # `Spectrum` or `Cholesky`
-    Y: torch.Tensor,         # (n, targets)
+    factor,  # `Spectrum` or `Cholesky`
+    Y: torch.Tensor,  # (n, targets)
     penalty: float,
-    parts: list,             # masks (n,) of rows that are left out altogether
-    groups=(),               # arrays of positions: these rows are left out together
-) -> list:                   # for each part (rows that are not in it, targets)
+    parts: list,  # masks (n,) of rows that are left out altogether
+    groups=(),  # arrays of positions: these rows are left out together
+) -> list:  # for each part (rows that are not in it, targets)
     "Leave-one-out votes of the self-encoder that never saw the rows of a part"
     M, root = factor.left(penalty), factor.weights.sqrt()[:, None]
     r = root * factor.residuals(Y, [penalty])[0]
@@ -222,18 +247,23 @@ def _votes_without(M, r, root, Y, gone, groups):
     out, there = gone.nonzero()[:, 0], (~gone).nonzero()[:, 0]
     bridge = M[there][:, out]
     solved = torch.linalg.solve(M[out][:, out], torch.cat([bridge.T, r[out]], 1))
-    M, r = M[there][:, there] - bridge @ solved[:, : len(there)], r[there] - bridge @ solved[:, len(there):]
+    M, r = (
+        M[there][:, there] - bridge @ solved[:, : len(there)],
+        r[there] - bridge @ solved[:, len(there) :],
+    )
     errors = r / M.diagonal().clamp(min=LEAST_LEFT)[:, None]
     place = torch.full((len(Y),), -1).scatter_(0, there.cpu(), torch.arange(len(there)))
     for rows in (place[group] for group in groups):
-        if (rows >= 0).all(): errors[rows] = torch.linalg.solve(M[rows][:, rows], r[rows])
+        if (rows >= 0).all():
+            errors[rows] = torch.linalg.solve(M[rows][:, rows], r[rows])
     return Y[there] - errors / root[there]
 
 
 def triangular_inverse(L: torch.Tensor) -> torch.Tensor:
     "The inverse of a lower triangular matrix, the same whatever the number of threads"
-    if L.device.type != "cpu": return torch.linalg.solve_triangular(L, torch.eye(len(L)).to(L), upper=False)
-    with _libraries().limit(limits=1):   # a third of the work of solving for a unit matrix
+    if L.device.type != "cpu":
+        return torch.linalg.solve_triangular(L, torch.eye(len(L)).to(L), upper=False)
+    with _libraries().limit(limits=1):  # a third of the work of solving for a unit matrix
         return torch.from_numpy(lapack.dtrtri(L.numpy().T, lower=0)[0].T)
 
 
@@ -242,7 +272,7 @@ class Cholesky:
 
     def __init__(
         self,
-        K: torch.Tensor,                      # (n, n) similarities of the training rows; overwritten
+        K: torch.Tensor,  # (n, n) similarities of the training rows; overwritten
         penalty: float,
         weights: torch.Tensor | None = None,  # of the rows, positive; None: all one
     ):
@@ -253,10 +283,13 @@ class Cholesky:
         self.ridge = penalty / self.weights
         K.diagonal().add_(self.ridge)
         self.L = padded(torch.linalg.cholesky(K), 1.0)
-        u = torch.linalg.solve_triangular(self.L, self._pad(torch.ones_like(self.mean)[:, None]), upper=False)
+        u = torch.linalg.solve_triangular(
+            self.L, self._pad(torch.ones_like(self.mean)[:, None]), upper=False
+        )
         self.u = u / u.norm()
 
-    def _pad(self, T): return F.pad(T, (0, 0, 0, -len(T) % EVEN))
+    def _pad(self, T):
+        return F.pad(T, (0, 0, 0, -len(T) % EVEN))
 
     def _inner(self, T):
         "L^-1 T less its part along u, with zeros below"
@@ -280,7 +313,9 @@ class Cholesky:
         return (self.ridge[:, None] * self.coefficients(Y))[None]
 
     def left_to_others_in(self, rows: torch.Tensor, penalties=None) -> torch.Tensor:
-        unit = torch.zeros(len(self.mean), len(rows), dtype=self.mean.dtype, device=self.mean.device)
+        unit = torch.zeros(
+            len(self.mean), len(rows), dtype=self.mean.dtype, device=self.mean.device
+        )
         unit[rows, torch.arange(len(rows), device=unit.device)] = self.ridge[rows].sqrt()
         inner = self._inner(unit)
         return (inner.T @ inner)[None]
@@ -307,15 +342,19 @@ TEMPERATURES = (1.0, 2.0, 3.0, 5.0, 8.0, 12.0)
 
 
 def log_losses(
-    votes: torch.Tensor,     # (..., n, classes)
-    codes: torch.Tensor,     # (n,) the class of each row
+    votes: torch.Tensor,  # (..., n, classes)
+    codes: torch.Tensor,  # (n,) the class of each row
     temperatures=TEMPERATURES,
-) -> torch.Tensor:           # (temperatures, ..., n)
+) -> torch.Tensor:  # (temperatures, ..., n)
     "The log-loss of each row under softmax(T votes), for each temperature T"
     shifted = votes - votes.amax(-1, keepdim=True)
     own = shifted.gather(-1, codes.expand(votes.shape[:-1])[..., None])[..., 0]
-    room = torch.empty_like(shifted)   # for all temperatures: with many classes memory takes longer than arithmetic
-    return torch.stack([torch.mul(shifted, T, out=room).exp_().sum(-1).log() - T * own for T in temperatures])
+    room = torch.empty_like(
+        shifted
+    )  # for all temperatures: with many classes memory takes longer than arithmetic
+    return torch.stack(
+        [torch.mul(shifted, T, out=room).exp_().sum(-1).log() - T * own for T in temperatures]
+    )
 
 
 def class_loss(votes, codes, share) -> torch.Tensor:
@@ -327,7 +366,7 @@ def square_loss(votes, Y, share) -> torch.Tensor:
     "The mean squared error relative to that of the mean, averaged over targets, for each candidate"
     error = ((votes - Y).square() * share[:, None]).sum(-2)
     spread = ((Y - share @ Y).square() * share[:, None]).sum(0)
-    constant = spread <= 1e-20 * (share @ Y.square())   # a constant target does not count
+    constant = spread <= 1e-20 * (share @ Y.square())  # a constant target does not count
     return torch.where(constant, 0.0, error / spread).mean(-1)
 
 # %% ../../nbs/kernel/solution.ipynb #df4a87ca
@@ -337,7 +376,7 @@ def class_weights(losses: np.ndarray, n: float) -> np.ndarray:
     return w / w.sum()
 
 
-SMALLEST_ERROR = 1e-6   # of the variance: below that, errors are equally good
+SMALLEST_ERROR = 1e-6  # of the variance: below that, errors are equally good
 
 
 def square_weights(losses: np.ndarray, n: float) -> np.ndarray:
@@ -354,9 +393,15 @@ class RankOneUpdates:
         self.factor, self.penalties, self.mix = factor, np.asarray(penalties), np.asarray(mix)
         l = torch.as_tensor(self.penalties, dtype=factor.mean.dtype, device=factor.mean.device)
         self.l, self.weights = l, factor.weights
-        self.constant = factor.share - factor.columns(factor.mean, penalties)     # c in f(x) = c + P k(x), by penalty
-        self.corner = -(self.constant @ factor.mean + l / factor.weights.sum())   # the last entry of the inverse
-        self.v = self.constant.new_zeros(0, len(l), len(factor.mean) + 1)         # v v' / sigma is added to the inverse
+        self.constant = factor.share - factor.columns(
+            factor.mean, penalties
+        )  # c in f(x) = c + P k(x), by penalty
+        self.corner = -(
+            self.constant @ factor.mean + l / factor.weights.sum()
+        )  # the last entry of the inverse
+        self.v = self.constant.new_zeros(
+            0, len(l), len(factor.mean) + 1
+        )  # v v' / sigma is added to the inverse
         self.sigma = self.constant.new_zeros(0, len(l))
 
     def inverse_times(self, t: torch.Tensor) -> torch.Tensor:
@@ -392,7 +437,10 @@ class RankOneUpdates:
     def leave_one_out(self, T: torch.Tensor, groups=()) -> torch.Tensor:
         "Leave-one-out votes on `T` (one row for each row so far, zero for those that went), averaged over penalties"
         views = [_UpdatedFactor(self, j) for j in range(len(self.l))]
-        return sum(mix * leave_one_out_votes(view, T, None, groups)[0] for view, mix in zip(views, self.mix))
+        return sum(
+            mix * leave_one_out_votes(view, T, None, groups)[0]
+            for view, mix in zip(views, self.mix)
+        )
 
 
 class _UpdatedFactor:
@@ -400,7 +448,11 @@ class _UpdatedFactor:
 
     def __init__(self, updates: RankOneUpdates, j: int):
         self.factor, self.weights, self.l = updates.factor, updates.weights, float(updates.l[j])
-        self.v, self.sigma, self.ridge = updates.v[:, j], updates.sigma[:, j][:, None], self.l / self.weights
+        self.v, self.sigma, self.ridge = (
+            updates.v[:, j],
+            updates.sigma[:, j][:, None],
+            self.l / self.weights,
+        )
 
     def residuals(self, T, penalties=None):
         P_T, n = torch.zeros_like(T), len(self.factor.mean)
@@ -417,7 +469,9 @@ class _UpdatedFactor:
         known = rows < len(self.factor.mean)
         v = self.v[:, rows] * self.ridge[rows].sqrt()
         block = (v / self.sigma).T @ v
-        block[known.nonzero(), known.nonzero().T] += self.factor.left_to_others_in(rows[known], [self.l])[0]
+        block[known.nonzero(), known.nonzero().T] += self.factor.left_to_others_in(
+            rows[known], [self.l]
+        )[0]
         return block[None]
 
 
@@ -428,7 +482,9 @@ def _with_entry(v, entry: float):
 # %% ../../nbs/kernel/solution.ipynb #f9db8b6b
 def unexplained(factor, Kx: torch.Tensor, penalty: float) -> torch.Tensor:
     "The share of a row that the training rows do not explain: near 0 at the data, 1 far from it"
+
     def left(k):
         explained = factor.embed(k, [penalty], [1.0]).square().sum(1)
         return 1 - 2 * (k @ factor.share) + factor.grand_mean - explained
+
     return (left(Kx) / left(torch.zeros_like(Kx))).clamp(0, 1)

@@ -24,10 +24,13 @@ from .solution import class_loss, class_weights, square_loss, square_weights
 @dataclass(eq=False)
 class Target:
     "What is voted on: classes (one or several targets) or numbers"
-    y: np.ndarray                                # for trees: codes of classes, or standardised numbers
-    Y: torch.Tensor                              # (n, c): what is voted on
-    codes: list = field(default_factory=list)    # for classes: the codes of the rows, by target; empty for numbers
-    counts: list = field(default_factory=list)   # and how many classes each target has
+
+    y: np.ndarray  # for trees: codes of classes, or standardised numbers
+    Y: torch.Tensor  # (n, c): what is voted on
+    codes: list = field(
+        default_factory=list
+    )  # for classes: the codes of the rows, by target; empty for numbers
+    counts: list = field(default_factory=list)  # and how many classes each target has
 
     @classmethod
     def of_classes(cls, codes: list, counts: list, device="cpu"):
@@ -40,15 +43,25 @@ class Target:
     @classmethod
     def of_numbers(cls, numbers: np.ndarray, device="cpu"):
         "One column for each target"
-        scaled = (numbers - numbers.mean(0)) / np.maximum(numbers.std(0), 1e-300)   # for trees, which average targets
-        return cls(scaled[:, 0] if numbers.shape[1] == 1 else scaled, torch.as_tensor(numbers, device=device))
+        scaled = (numbers - numbers.mean(0)) / np.maximum(
+            numbers.std(0), 1e-300
+        )  # for trees, which average targets
+        return cls(
+            scaled[:, 0] if numbers.shape[1] == 1 else scaled,
+            torch.as_tensor(numbers, device=device),
+        )
 
     def losses(self, votes: torch.Tensor, weights: torch.Tensor) -> np.ndarray:
         "Of the votes (..., n, c) at the rows, averaged with these weights"
         share = weights / weights.sum()
-        if not self.codes: return square_loss(votes, self.Y, share).cpu().numpy()
+        if not self.codes:
+            return square_loss(votes, self.Y, share).cpu().numpy()
         pieces = torch.split(votes, self.counts, dim=-1)
-        return sum(class_loss(piece, code, share) for piece, code in zip(pieces, self.codes)).cpu().numpy()
+        return (
+            sum(class_loss(piece, code, share) for piece, code in zip(pieces, self.codes))
+            .cpu()
+            .numpy()
+        )
 
     def weigh(self, losses: np.ndarray, n: float) -> np.ndarray:
         "How much candidates with these losses count in an average"
@@ -57,7 +70,9 @@ class Target:
     def append(self, more):
         "The same target with the rows of another one behind"
         codes = [torch.cat(pair) for pair in zip(self.codes, more.codes)]
-        return Target(np.concatenate([self.y, more.y]), torch.cat([self.Y, more.Y]), codes, self.counts)
+        return Target(
+            np.concatenate([self.y, more.y]), torch.cat([self.Y, more.Y]), codes, self.counts
+        )
 
     def select(self, rows):
         "The same target for some rows only"
@@ -66,8 +81,12 @@ class Target:
 
     def __getstate__(self):
         "Plain arrays: what safe persistence such as skops can look into, and any device can open"
-        return {"y": self.y, "Y": self.Y.cpu().numpy(), "codes": [code.cpu().numpy() for code in self.codes],
-                "counts": self.counts}
+        return {
+            "y": self.y,
+            "Y": self.Y.cpu().numpy(),
+            "codes": [code.cpu().numpy() for code in self.codes],
+            "counts": self.counts,
+        }
 
     def __setstate__(self, state):
         codes = [torch.as_tensor(code) for code in state["codes"]]
@@ -86,7 +105,9 @@ def class_target(y: np.ndarray, classes: list, device="cpu") -> Target:
         code = codes_among(labels, column)
         unknown = column[labels[code] != column]
         if len(unknown):
-            raise ValueError(f"{unknown.tolist()[0]!r} is no class of the fit: pass refresh=True to learn new classes.")
+            raise ValueError(
+                f"{unknown.tolist()[0]!r} is no class of the fit: pass refresh=True to learn new classes."
+            )
         codes.append(code)
     return Target.of_classes(codes, list(map(len, classes)), device)
 
@@ -99,14 +120,15 @@ def softmax(u: np.ndarray) -> np.ndarray:
 # %% ../../nbs/kernel/target.ipynb #939b1eaa
 TEMPERATURES_ALLOWED = 0.5, 60.0
 CORRECTION_PENALTY = 0.1
-ROWS_PER_CLASS = 5   # with fewer, on average, only the temperature is fitted
+ROWS_PER_CLASS = 5  # with fewer, on average, only the temperature is fitted
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
     "From votes on the classes of one target to probabilities"
+
     temperature: float
-    correction: np.ndarray | None = None   # (classes + 1, classes): A; None: zero
+    correction: np.ndarray | None = None  # (classes + 1, classes): A; None: zero
 
     @classmethod
     def fit(cls, votes: np.ndarray, codes: np.ndarray, weights: np.ndarray, correct: bool = True):
@@ -123,28 +145,39 @@ class Calibration:
             total = e.sum(axis=1, keepdims=True)
             R = share * (e / total - Y)
             slope = G.T @ R + 2 * CORRECTION_PENALTY / n * A if A.size else A
-            return ((share * (np.log(total) - (Y * u).sum(axis=1, keepdims=True))).sum()
-                    + CORRECTION_PENALTY / n * (A**2).sum(), np.concatenate([[T * (R * votes).sum()], slope.ravel()]))
+            return (
+                (share * (np.log(total) - (Y * u).sum(axis=1, keepdims=True))).sum()
+                + CORRECTION_PENALTY / n * (A**2).sum(),
+                np.concatenate([[T * (R * votes).sum()], slope.ravel()]),
+            )
 
         size = (C + 1) * C if correct and n >= ROWS_PER_CLASS * C else 0
         start, bounds = np.zeros(1 + size), [np.log(TEMPERATURES_ALLOWED)] + [(None, None)] * size
         start[0] = np.log(5.0)
-        p = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100}).x
+        p = minimize(
+            loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100}
+        ).x
         return cls(float(np.exp(p[0])), p[1:].reshape(-1, C) if size else None)
 
     def scores(self, votes: np.ndarray) -> np.ndarray:
         "What the softmax is taken of, for votes (..., classes); a row has the same bits in any batch"
-        if self.correction is None: return self.temperature * votes
+        if self.correction is None:
+            return self.temperature * votes
         centred = votes.reshape(-1, votes.shape[-1]) - 1 / votes.shape[-1]
         moved = multiply_rows(centred, self.correction[:-1]) + self.correction[-1]
         return self.temperature * votes + moved.reshape(votes.shape)
 
 # %% ../../nbs/kernel/target.ipynb #463d1f8a
-def with_whole_base(votes: np.ndarray, Y: np.ndarray, weights: np.ndarray, groups: np.ndarray | None,
-                    rows: np.ndarray) -> np.ndarray:
+def with_whole_base(
+    votes: np.ndarray,
+    Y: np.ndarray,
+    weights: np.ndarray,
+    groups: np.ndarray | None,
+    rows: np.ndarray,
+) -> np.ndarray:
     "Leave-one-out votes at `rows`, with the base rate of all rows in place of that without the row, or its group"
     own, weight = weights[:, None] * Y, weights
-    if groups is not None:   # what goes with a row
+    if groups is not None:  # what goes with a row
         code = np.unique(groups, return_inverse=True)[1]
         weight = np.bincount(code, weights)[code]
         own = np.stack([np.bincount(code, column)[code] for column in own.T], axis=1)
@@ -162,28 +195,37 @@ def spread_over(y: np.ndarray, groups: np.ndarray | None, n_parts: int) -> np.nd
     codes = np.arange(len(y)) if groups is None else groups
     place = np.empty(len(y), dtype=int)
     place[by_target] = np.arange(len(y))
-    first = pd.Series(place).groupby(codes).transform("min").to_numpy()   # of the rows of each group
+    first = pd.Series(place).groupby(codes).transform("min").to_numpy()  # of the rows of each group
     return np.unique(first, return_inverse=True)[1] % n_parts
 
 # %% ../../nbs/kernel/target.ipynb #b918850f
-FEW_VALIDATED = 4    # with landmarks votes are corrected if at most one row in so many is a validation row
-SCORED_ROWS = 1000   # with landmarks, after rows came or went, the score is that of so many
+FEW_VALIDATED = (
+    4  # with landmarks votes are corrected if at most one row in so many is a validation row
+)
+SCORED_ROWS = 1000  # with landmarks, after rows came or went, the score is that of so many
 
 
 @dataclass(eq=False)
 class FittedTarget:
     "What a fitted model votes on, and how well"
-    geometry: object                     # that votes
-    target: Target                       # of the training rows that count
-    weights: np.ndarray                  # of these rows
-    labels: list                         # the classes of each target; empty for numbers
-    several: bool                        # whether there is more than one target
-    groups: np.ndarray | None = None     # a code for each row: rows with one code are left out together
-    calibrations: list = field(default_factory=list)   # one for each target with classes
-    leave_one_out_votes: np.ndarray | None = None   # of all rows; None: computed when needed
-    validation_sample: tuple | None = None   # rows and their leave-one-out votes, where not all rows have them
-    vote_coefficients: tuple | None = None   # None: computed when needed
-    validation_scores: list | None = None    # cross-fitted, of the validation rows; None: computed when needed
+
+    geometry: object  # that votes
+    target: Target  # of the training rows that count
+    weights: np.ndarray  # of these rows
+    labels: list  # the classes of each target; empty for numbers
+    several: bool  # whether there is more than one target
+    groups: np.ndarray | None = (
+        None  # a code for each row: rows with one code are left out together
+    )
+    calibrations: list = field(default_factory=list)  # one for each target with classes
+    leave_one_out_votes: np.ndarray | None = None  # of all rows; None: computed when needed
+    validation_sample: tuple | None = (
+        None  # rows and their leave-one-out votes, where not all rows have them
+    )
+    vote_coefficients: tuple | None = None  # None: computed when needed
+    validation_scores: list | None = (
+        None  # cross-fitted, of the validation rows; None: computed when needed
+    )
 
     @property
     def Y(self) -> np.ndarray:
@@ -193,21 +235,30 @@ class FittedTarget:
     @property
     def observed(self) -> np.ndarray:
         "The classes or numbers of the rows, as they were given: (n,) or (n, targets)"
-        if self.labels: columns = [labels[code.cpu().numpy()] for labels, code in zip(self.labels, self.target.codes)]
-        else: columns = self.Y.T
+        if self.labels:
+            columns = [
+                labels[code.cpu().numpy()] for labels, code in zip(self.labels, self.target.codes)
+            ]
+        else:
+            columns = self.Y.T
         return np.stack(columns, axis=1) if self.several else columns[0]
 
     @property
     def names(self) -> list:
         "What is voted on, in the order of the columns of votes"
-        if self.labels and not self.several: return list(self.labels[0])
-        if self.labels: return [f"target {t}: {label}" for t, labels in enumerate(self.labels) for label in labels]
+        if self.labels and not self.several:
+            return list(self.labels[0])
+        if self.labels:
+            return [
+                f"target {t}: {label}" for t, labels in enumerate(self.labels) for label in labels
+            ]
         return [f"vote on target {t}" for t in range(self.Y.shape[1])] if self.several else ["vote"]
 
     @property
     def coefficients(self) -> tuple[list, np.ndarray]:
         "What makes votes quick"
-        if self.vote_coefficients is None: self.vote_coefficients = self.geometry.vote_coefficients(self.Y)
+        if self.vote_coefficients is None:
+            self.vote_coefficients = self.geometry.vote_coefficients(self.Y)
         return self.vote_coefficients
 
     def votes(self, Z) -> np.ndarray:
@@ -222,12 +273,18 @@ class FittedTarget:
 
     def validation(self) -> tuple[np.ndarray, np.ndarray]:
         "Positions of rows and their leave-one-out votes: of all rows, or of a sample with landmarks"
-        if isinstance(self.geometry, KernelGeometry): return np.arange(len(self.weights)), self.leave_one_out()
+        if isinstance(self.geometry, KernelGeometry):
+            return np.arange(len(self.weights)), self.leave_one_out()
         if self.validation_sample is None:
-            rows = self.geometry.validation   # their labels chose nothing
+            rows = self.geometry.validation  # their labels chose nothing
             if rows is None or not len(rows):
-                rows = np.sort(np.random.default_rng(0).permutation(len(self.weights))[:SCORED_ROWS])
-            self.validation_sample = rows, self.geometry.leave_one_out(self.Y, rows, groups=self.groups)
+                rows = np.sort(
+                    np.random.default_rng(0).permutation(len(self.weights))[:SCORED_ROWS]
+                )
+            self.validation_sample = (
+                rows,
+                self.geometry.leave_one_out(self.Y, rows, groups=self.groups),
+            )
         return self.validation_sample
 
     def split(self, votes) -> list:
@@ -238,20 +295,30 @@ class FittedTarget:
         "Votes, classes, weights and groups of some rows, once for each target with classes"
         groups = None if self.groups is None else self.groups[rows]
         votes = with_whole_base(votes, self.Y, self.weights, self.groups, rows)
-        return [(piece, code.cpu().numpy()[rows], self.weights[rows], groups)
-                for piece, code in zip(self.split(votes), self.target.codes)]
+        return [
+            (piece, code.cpu().numpy()[rows], self.weights[rows], groups)
+            for piece, code in zip(self.split(votes), self.target.codes)
+        ]
 
     def calibrate(self):
         "Fit the calibration of each target with classes to leave-one-out votes"
-        if not self.labels: return
+        if not self.labels:
+            return
         rows, votes = self.validation()
         # with landmarks the votes of the validation rows must owe little to each other, or a score would flatter
-        correct = isinstance(self.geometry, KernelGeometry) or FEW_VALIDATED * len(rows) <= len(self.weights)
-        self.calibrations = [Calibration.fit(*fields[:3], correct) for fields in self._labelled(votes, rows)]
+        correct = isinstance(self.geometry, KernelGeometry) or FEW_VALIDATED * len(rows) <= len(
+            self.weights
+        )
+        self.calibrations = [
+            Calibration.fit(*fields[:3], correct) for fields in self._labelled(votes, rows)
+        ]
 
     def scores(self, votes) -> list:
         "What probabilities are the softmax of, one array for each target"
-        return [calibration.scores(piece) for calibration, piece in zip(self.calibrations, self.split(votes))]
+        return [
+            calibration.scores(piece)
+            for calibration, piece in zip(self.calibrations, self.split(votes))
+        ]
 
     def cross_fitted(self) -> list:
         "The scores of the validation rows, by calibrations that saw neither the label of the row nor one of its part"
@@ -271,10 +338,17 @@ class FittedTarget:
         for p in range(part.max() + 1):
             seen = part != p
             if exact:
-                known = self.changed(None, self.target.select(np.flatnonzero(seen)), self.weights[seen],
-                                     None if self.groups is None else self.groups[seen])
+                known = self.changed(
+                    None,
+                    self.target.select(np.flatnonzero(seen)),
+                    self.weights[seen],
+                    None if self.groups is None else self.groups[seen],
+                )
                 others = known._labelled(fewer[p], np.arange(seen.sum()))
-            else: others = [(piece[seen], codes[seen], weights[seen]) for piece, codes, weights, _ in whole]
+            else:
+                others = [
+                    (piece[seen], codes[seen], weights[seen]) for piece, codes, weights, _ in whole
+                ]
             for scores, (piece, *_), fields, fitted in zip(found, whole, others, self.calibrations):
                 again = Calibration.fit(*fields[:3], correct=fitted.correction is not None)
                 scores[~seen] = again.scores(piece[~seen])
@@ -283,7 +357,8 @@ class FittedTarget:
     def leave_one_out_scores(self) -> list:
         "The scores of every training row, by the model that never saw it; cross-fitted where it calibrated"
         found, (rows, _) = self.scores(self.leave_one_out()), self.validation()
-        for scores, crossed in zip(found, self.cross_fitted()): scores[rows] = crossed
+        for scores, crossed in zip(found, self.cross_fitted()):
+            scores[rows] = crossed
         return found
 
     def probabilities(self, votes) -> list:
@@ -292,7 +367,8 @@ class FittedTarget:
 
     def predictions(self, votes) -> np.ndarray:
         "The most probable class, the first among equals; or the number: (queries,) or (queries, targets)"
-        if not self.labels: return votes.copy() if self.several else votes[:, 0].copy()
+        if not self.labels:
+            return votes.copy() if self.several else votes[:, 0].copy()
         return self.most_probable(self.scores(votes))
 
     def most_probable(self, scores: list) -> np.ndarray:
@@ -303,19 +379,31 @@ class FittedTarget:
     def score(self) -> float:
         "Accuracy, cross-fitted, or R^2, of the leave-one-out predictions"
         rows, votes = self.validation()
-        if not self.labels: return float(r2_score(self.Y[rows], votes, sample_weight=self.weights[rows]))
+        if not self.labels:
+            return float(r2_score(self.Y[rows], votes, sample_weight=self.weights[rows]))
         codes = [code.cpu().numpy()[rows] for code in self.target.codes]
-        right = np.all([each.argmax(1) == code for each, code in zip(self.cross_fitted(), codes)], axis=0)
+        right = np.all(
+            [each.argmax(1) == code for each, code in zip(self.cross_fitted(), codes)], axis=0
+        )
         return float(np.average(right, weights=self.weights[rows]))
 
     def changed(self, geometry, target, weights, groups=None):
         "The fitted target after rows came or went"
-        return replace(self, geometry=geometry, target=target, weights=weights, groups=groups,
-                       leave_one_out_votes=None, validation_sample=None, vote_coefficients=None,
-                       validation_scores=None)
+        return replace(
+            self,
+            geometry=geometry,
+            target=target,
+            weights=weights,
+            groups=groups,
+            leave_one_out_votes=None,
+            validation_sample=None,
+            vote_coefficients=None,
+            validation_scores=None,
+        )
 
     def encode(self, y) -> Target:
         "The target of new rows, or one clear sentence"
         device = self.target.Y.device
-        if self.labels: return class_target(y, self.labels, device)
+        if self.labels:
+            return class_target(y, self.labels, device)
         return Target.of_numbers(y.reshape(len(y), -1), device)

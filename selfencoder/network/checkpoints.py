@@ -20,10 +20,12 @@ from .solvers import History
 class Checkpoint:
     "A file that a long fit saves itself to, and resumes from"
 
-    def __init__(self, path, seconds: float = 30.0):   # at least so long between two savings
+    def __init__(self, path, seconds: float = 30.0):  # at least so long between two savings
         self.path, self.seconds, self.saved = Path(path), seconds, time.monotonic()
         if not self.path.parent.is_dir():
-            raise ValueError(f"the folder of the checkpoint {str(path)!r} does not exist: create it first.")
+            raise ValueError(
+                f"the folder of the checkpoint {str(path)!r} does not exist: create it first."
+            )
 
     def due(self) -> bool:
         "Whether it is time to save again"
@@ -38,18 +40,27 @@ class Checkpoint:
 
     def load(self, training, settings: dict) -> History:
         "Put `training` where the saved one was, and give its history; a new one if nothing was saved"
-        if not self.path.exists(): return History()
+        if not self.path.exists():
+            return History()
         header, arrays = read_model(self.path)
         saved, epoch = header.get("checkpoint") or {}, header.get("epoch")
         if saved != settings:
-            different = ", ".join(name for name in settings | saved if saved.get(name) != settings.get(name))
-            raise ValueError(f"the checkpoint {str(self.path)!r} belongs to another fit (other {different}): "
-                             "give this one another path, or delete the file to start again.")
+            different = ", ".join(
+                name for name in settings | saved if saved.get(name) != settings.get(name)
+            )
+            raise ValueError(
+                f"the checkpoint {str(self.path)!r} belongs to another fit (other {different}): "
+                "give this one another path, or delete the file to start again."
+            )
         training.restore({name: torch.from_numpy(values) for name, values in arrays.items()}, epoch)
-        return History(arrays["loss_curve"].tolist(), epoch, header["converged"], list(range(1, epoch + 1)))
+        return History(
+            arrays["loss_curve"].tolist(), epoch, header["converged"], list(range(1, epoch + 1))
+        )
 
 # %% ../../nbs/network/checkpoints.ipynb #bf2e1d13
 def fingerprint(Z: torch.Tensor) -> str:
     "Sixteen letters that change when any number of `Z` does, or its shape"
     values = Z.detach().cpu().contiguous().numpy()
-    return hashlib.sha256(f"{values.dtype} {values.shape}".encode() + values.tobytes()).hexdigest()[:16]
+    return hashlib.sha256(f"{values.dtype} {values.shape}".encode() + values.tobytes()).hexdigest()[
+        :16
+    ]

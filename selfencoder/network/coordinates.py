@@ -14,20 +14,47 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from ..arithmetic import (FAR, column_space, float_precision, multiply_rows, snap, standard_units,
-                                    varying_columns, weighted_median)
-from ..files import (COLUMN_KINDS, are_levels, check_arrays, check_column_names, check_fields,
-                               check_increasing, list_of, require)
-from ..tables import (Categories, as_days, as_floats, categorical_mask, column_kind, floats_of, nth_column,
-                                read_query, read_table, remember_columns)
+from selfencoder.arithmetic import (
+    FAR,
+    column_space,
+    float_precision,
+    multiply_rows,
+    snap,
+    standard_units,
+    varying_columns,
+    weighted_median,
+)
+from selfencoder.files import (
+    COLUMN_KINDS,
+    are_levels,
+    check_arrays,
+    check_column_names,
+    check_fields,
+    check_increasing,
+    list_of,
+    require,
+)
+from selfencoder.tables import (
+    Categories,
+    as_days,
+    as_floats,
+    categorical_mask,
+    column_kind,
+    floats_of,
+    nth_column,
+    read_query,
+    read_table,
+    remember_columns,
+)
 
 # %% ../../nbs/network/coordinates.ipynb #1fa63756
 @dataclass
 class Numbers:
     "How a column of numbers, timestamps or durations is encoded"
+
     median: float
-    has_holes: bool        # whether values were missing in training; model files call it so
-    kind: str = "number"   # or "time" or "duration"; version 0.1 knew numbers only
+    has_holes: bool  # whether values were missing in training; model files call it so
+    kind: str = "number"  # or "time" or "duration"; version 0.1 knew numbers only
 
     @classmethod
     def fit(cls, column, name):
@@ -40,28 +67,34 @@ class Numbers:
     def encode(self, column, name):
         values = floats_of(column, name, self.kind)
         missing = np.isnan(values)
-        return np.stack([np.where(missing, self.median, values), missing][:1 + self.has_holes])
+        return np.stack([np.where(missing, self.median, values), missing][: 1 + self.has_holes])
 
     def names(self, name):
-        return [str(name), f"missingindicator_{name}"][:1 + self.has_holes]
+        return [str(name), f"missingindicator_{name}"][: 1 + self.has_holes]
 
 # %% ../../nbs/network/coordinates.ipynb #3dc7d147
 @dataclass
 class TableEncoding:
     "How a table becomes floats: what is known of each of its columns"
-    names: list     # of the columns of the table
-    columns: list   # `Numbers` or `Categories`, one for each
+
+    names: list  # of the columns of the table
+    columns: list  # `Numbers` or `Categories`, one for each
 
     @classmethod
     def fit(cls, table, names=None, categorical_features="from_dtype"):
         is_categorical = categorical_mask(table, categorical_features, names)
         names = [f"x{j}" for j in range(table.shape[1])] if names is None else list(names)
         kinds = [Categories if categorical else Numbers for categorical in is_categorical]
-        return cls(names, [kind.fit(nth_column(table, j), names[j]) for j, kind in enumerate(kinds)])
+        return cls(
+            names, [kind.fit(nth_column(table, j), names[j]) for j, kind in enumerate(kinds)]
+        )
 
     def encode(self, table):
         "The encoded table E, columns that don't vary included"
-        parts = [column.encode(nth_column(table, j), self.names[j]) for j, column in enumerate(self.columns)]
+        parts = [
+            column.encode(nth_column(table, j), self.names[j])
+            for j, column in enumerate(self.columns)
+        ]
         return np.concatenate(parts).astype(np.float64, copy=False).T
 
     @property
@@ -77,23 +110,29 @@ class TableEncoding:
 
     @property
     def encoded_kinds(self):
-        "For each column of E: \"number\", \"missing\" (it marks missing values) or \"category\" (it is the bit of one)"
-        kinds = [["number", "missing"][:1 + column.has_holes] if isinstance(column, Numbers)
-                 else ["category"] * len(column.levels) for column in self.columns]
+        'For each column of E: "number", "missing" (it marks missing values) or "category" (it is the bit of one)'
+        kinds = [
+            ["number", "missing"][: 1 + column.has_holes]
+            if isinstance(column, Numbers)
+            else ["category"] * len(column.levels)
+            for column in self.columns
+        ]
         return np.array([kind for group in kinds for kind in group])
 
 # %% ../../nbs/network/coordinates.ipynb #4d0f746d
 @dataclass
 class AffineMap:
     "`Z = ((E / unit - shift) * factor) @ matrix`; without a matrix, one coordinate per column"
+
     unit: np.ndarray
     shift: np.ndarray
     factor: np.ndarray
     matrix: np.ndarray | None = None
-    back: np.ndarray | None = None   # from coordinates to standardised columns
+    back: np.ndarray | None = None  # from coordinates to standardised columns
 
     def __call__(self, E):
-        with np.errstate(over="ignore"): S = np.clip((E / self.unit - self.shift) * self.factor, -FAR, FAR)
+        with np.errstate(over="ignore"):
+            S = np.clip((E / self.unit - self.shift) * self.factor, -FAR, FAR)
         return snap(S if self.matrix is None else multiply_rows(S, self.matrix))
 
     def inverse(self, Z):
@@ -144,7 +183,8 @@ def invariant_waves(U):
 
 def nearest_rotation(A):
     "The orthogonal matrix nearest to `A`, and the smallest singular value of `A`"
-    if not A.size: return A, 1.0   # older versions of scipy refuse empty arrays
+    if not A.size:
+        return A, 1.0  # older versions of scipy refuse empty arrays
     left, sizes, right = svd(A)
     return left @ right, sizes.min(initial=1.0)
 
@@ -152,14 +192,20 @@ def nearest_rotation(A):
 def canonical_rotation(U, random_state):
     "The rotation of the orthonormal basis `U` that makes it depend on the space of `U` only"
     rotation, smallest = nearest_rotation(U.T @ invariant_waves(U))
-    if smallest > 1e-4: return rotation
+    if smallest > 1e-4:
+        return rotation
     return nearest_rotation(U.T @ check_random_state(random_state).standard_normal(U.shape))[0]
 
 
 def affine_map(E, precision, random_state):
     "The map to uncorrelated coordinates of variance one in a basis that depends on the column space only"
     S, affine = standardise(E)
-    tol = 2 * precision * np.sqrt(S.shape[1]) * (np.abs(E / affine.unit).max(axis=0) * affine.factor).max(initial=0)
+    tol = (
+        2
+        * precision
+        * np.sqrt(S.shape[1])
+        * (np.abs(E / affine.unit).max(axis=0) * affine.factor).max(initial=0)
+    )
     U, T = column_space(S, tol)
     rotation = np.sqrt(len(U)) * canonical_rotation(U, random_state)
     affine.matrix = T @ rotation
@@ -240,7 +286,9 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
     def _learn(self, table):
         "Learn the encoding and the map from `table`; its encoded form"
         if self.invariance not in ("scale", "affine", None):
-            raise ValueError(f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None.")
+            raise ValueError(
+                f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None."
+            )
         remember_columns(table, self)
         names = getattr(self, "feature_names_in_", None)
         self.encoding_ = TableEncoding.fit(table, names, self.categorical_features)
@@ -303,50 +351,71 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         "Names of the coordinates: those of the encoded columns, or z0, z1, ... if `invariance='affine'`"
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
-        if self.affine_.matrix is None: return self.encoded_feature_names_
+        if self.affine_.matrix is None:
+            return self.encoded_feature_names_
         return np.array([f"z{k}" for k in range(self.affine_.matrix.shape[1])], dtype=object)
 
     def get_state(self):
         "What was learned: a dict for JSON, and a dict of arrays"
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        meta = {"invariance": self.invariance, "columns": [asdict(column) for column in self.encoding_.columns],
-                "feature_names_in": None if names is None else list(names)}
+        meta = {
+            "invariance": self.invariance,
+            "columns": [asdict(column) for column in self.encoding_.columns],
+            "feature_names_in": None if names is None else list(names),
+        }
         arrays = {name: array for name, array in vars(self.affine_).items() if array is not None}
         return meta, {"varying": self.varying_, **arrays}
 
     @classmethod
     def from_state(cls, meta, arrays):
         "The fitted transformer that `get_state` described"
-        columns = [(Categories if "levels" in column else Numbers)(**column) for column in meta["columns"]]
+        columns = [
+            (Categories if "levels" in column else Numbers)(**column) for column in meta["columns"]
+        ]
         names = meta["feature_names_in"]
         encoding = TableEncoding(names or [f"x{j}" for j in range(len(columns))], columns)
         self = cls(meta["invariance"], categorical_features=encoding.is_categorical.tolist())
         self.n_features_in_, self.encoding_ = len(columns), encoding
-        if names is not None: self.feature_names_in_ = np.array(names, dtype=object)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         self.varying_ = np.asarray(arrays["varying"])
-        self.affine_ = AffineMap(**{name: np.asarray(array) for name, array in arrays.items() if name != "varying"})
+        self.affine_ = AffineMap(
+            **{name: np.asarray(array) for name, array in arrays.items() if name != "varying"}
+        )
         return self
 
 # %% ../../nbs/network/coordinates.ipynb #68b8d27b
 def check_coordinates_of_network(header: dict, arrays: dict) -> int:
     "Raise unless header and arrays are those of fitted coordinates; how many coordinates a row has"
-    check_fields("coordinates", header, invariance={"scale", "affine", None}, columns=list_of(dict),
-                 feature_names_in=object)
+    check_fields(
+        "coordinates",
+        header,
+        invariance={"scale", "affine", None},
+        columns=list_of(dict),
+        feature_names_in=object,
+    )
     width = 0
     for j, column in enumerate(header["columns"]):
         if "levels" in column:
             check_fields(f"column {j}", column, levels=are_levels)
             width += len(column["levels"])
         else:
-            check_fields(f"column {j}", column, median=float, has_holes=bool, kind_or_none=COLUMN_KINDS)
+            check_fields(
+                f"column {j}", column, median=float, has_holes=bool, kind_or_none=COLUMN_KINDS
+            )
             width += 1 + column["has_holes"]
     check_column_names(header["feature_names_in"], len(header["columns"]))
     expected = {"varying": "i e", "unit": "f e", "shift": "f e", "factor": "f e"}
-    affine, sizes = {"matrix": "f e r", "back": "f r e"} if header["invariance"] == "affine" else {}, {}
+    affine, sizes = (
+        {"matrix": "f e r", "back": "f r e"} if header["invariance"] == "affine" else {},
+        {},
+    )
     check_arrays(arrays, expected | affine, sizes)
     check_increasing("coordinates.varying", arrays["varying"], width)
-    require((arrays["unit"] > 0).all() and (arrays["factor"] != 0).all(), "coordinates have no unit")
+    require(
+        (arrays["unit"] > 0).all() and (arrays["factor"] != 0).all(), "coordinates have no unit"
+    )
     n_coordinates = sizes["r"] if affine else sizes["e"]
     require(n_coordinates > 0, "there are no coordinates")
     return n_coordinates

@@ -16,8 +16,18 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..arithmetic import check_coordinates
-from ..files import (ESTIMATOR_FIELDS, LARGEST_WEIGHT, check_arrays, check_fields, check_increasing,
-                               check_range, list_of, require, under_prefix, with_prefix)
+from selfencoder.files import (
+    ESTIMATOR_FIELDS,
+    LARGEST_WEIGHT,
+    check_arrays,
+    check_fields,
+    check_increasing,
+    check_range,
+    list_of,
+    require,
+    under_prefix,
+    with_prefix,
+)
 from ..neighbors_mixin import NeighborsMixin, documented
 from .coordinates import TableCoordinates, check_coordinates_of_network
 from .geometry import NetworkGeometry, in_table_order
@@ -27,41 +37,90 @@ from .solvers import LOSS_EVERY
 from .training import SOLVERS, STARTS, train
 from ..search import check_n_neighbors, without_self
 from ..tables import adopt_columns, read_query, read_table
-from ..targets import (check_codes, check_targets, class_codes, class_shares, classes_from_state,
-                                 classes_state, mean_of, real_targets, require_target, target_columns, votes_by)
+from selfencoder.targets import (
+    check_codes,
+    check_targets,
+    class_codes,
+    class_shares,
+    classes_from_state,
+    classes_state,
+    mean_of,
+    real_targets,
+    require_target,
+    target_columns,
+    votes_by,
+)
 
 # %% ../../nbs/network/estimators.ipynb #cd556922
 def check_network_model(header: dict, arrays: dict):
     "Raise unless header and arrays are those of a model of the network family"
-    check_fields("the file", header, **ESTIMATOR_FIELDS, coordinates=dict, geometry_or_none=dict, n_iter=int,
-                 solver=set(SOLVERS), n_samples_fit=int, classes_or_none=list, classes_dtype_or_none=str,
-                 targets_or_none=list_of(dict))
-    if "geometry" in header:   # version 0.1 had it among the parameters
-        check_fields("geometry", header["geometry"], activation=set(ACTIVATIONS),
-                     output_activation=set(OUTPUT_ACTIVATIONS))
-    width = check_coordinates_of_network(header["coordinates"], under_prefix("coordinates.", arrays))
+    check_fields(
+        "the file",
+        header,
+        **ESTIMATOR_FIELDS,
+        coordinates=dict,
+        geometry_or_none=dict,
+        n_iter=int,
+        solver=set(SOLVERS),
+        n_samples_fit=int,
+        classes_or_none=list,
+        classes_dtype_or_none=str,
+        targets_or_none=list_of(dict),
+    )
+    if "geometry" in header:  # version 0.1 had it among the parameters
+        check_fields(
+            "geometry",
+            header["geometry"],
+            activation=set(ACTIVATIONS),
+            output_activation=set(OUTPUT_ACTIVATIONS),
+        )
+    width = check_coordinates_of_network(
+        header["coordinates"], under_prefix("coordinates.", arrays)
+    )
     rest = {name: array for name, array in arrays.items() if not name.startswith("coordinates.")}
     n_layers = sum(name.startswith("network.hidden.") for name in rest) // 2
     letters = ["d", *(f"h{layer}" for layer in range(n_layers))]
     expected = {"visible_indices": "i n", "network.output": "f o n", "loss_curve": "F l"}
     for layer, (a, b) in enumerate(zip(letters, letters[1:])):
-        expected |= {f"network.hidden.{layer}.weight": f"f {b} {a}", f"network.hidden.{layer}.bias": f"f {b}"}
+        expected |= {
+            f"network.hidden.{layer}.weight": f"f {b} {a}",
+            f"network.hidden.{layer}.bias": f"f {b}",
+        }
     sizes, n_samples = {"d": width}, header["n_samples_fit"]
     several = "targets" in header
     for name, line in {"loss_epochs": "i l", "codes": "i t n" if several else "i n"}.items():
-        if name in rest: expected[name] = line
+        if name in rest:
+            expected[name] = line
     targets = rest.pop("targets", None)
     check_arrays(rest, expected, sizes)
-    require(sizes["o"] == sizes[letters[-1]] + 1 and min(sizes.values()) > 0, "network.output does not fit the layers")
+    require(
+        sizes["o"] == sizes[letters[-1]] + 1 and min(sizes.values()) > 0,
+        "network.output does not fit the layers",
+    )
     check_increasing("visible_indices", rest["visible_indices"], n_samples)
     for name in rest:
-        if name.startswith("network."): check_range(name, np.abs(rest[name]), 0, LARGEST_WEIGHT)
-    if "loss_epochs" in rest: check_range("loss_epochs", rest["loss_epochs"], 0, header["n_iter"] + 1)
-    if targets is not None: check_targets(targets, sizes["n"])
-    together = {"codes" in rest, several or "classes" in header, several or "classes_dtype" in header}
-    require(len(together) == 1 and not (several and "classes" in header), "classes and codes belong together")
-    if "codes" not in rest: return
-    classes = header["targets"] if several else [{name: header[name] for name in ("classes", "classes_dtype")}]
+        if name.startswith("network."):
+            check_range(name, np.abs(rest[name]), 0, LARGEST_WEIGHT)
+    if "loss_epochs" in rest:
+        check_range("loss_epochs", rest["loss_epochs"], 0, header["n_iter"] + 1)
+    if targets is not None:
+        check_targets(targets, sizes["n"])
+    together = {
+        "codes" in rest,
+        several or "classes" in header,
+        several or "classes_dtype" in header,
+    }
+    require(
+        len(together) == 1 and not (several and "classes" in header),
+        "classes and codes belong together",
+    )
+    if "codes" not in rest:
+        return
+    classes = (
+        header["targets"]
+        if several
+        else [{name: header[name] for name in ("classes", "classes_dtype")}]
+    )
     check_codes(classes, rest["codes"] if several else rest["codes"][None])
 
 # %% ../../nbs/network/estimators.ipynb #22cc5384
@@ -90,11 +149,29 @@ _CONSTRAINTS = {
     "checkpoint": [str, os.PathLike, None],
     "n_jobs": [Integral, None],
 }
-_OF_TARGETS = {"weights": [StrOptions({"uniform", "probability", "distance"}), callable, None], "stratify": ["boolean"]}
+_OF_TARGETS = {
+    "weights": [StrOptions({"uniform", "probability", "distance"}), callable, None],
+    "stratify": ["boolean"],
+}
 # the parameters that `train` has too
-_OF_TRAINING = ("hidden_layer_sizes", "activation", "output_activation", "solver", "init", "alpha", "n_negatives",
-                "learning_rate_init", "learning_rate_decay", "max_iter", "tol", "n_iter_no_change", "batch_size",
-                "device", "verbose", "checkpoint")
+_OF_TRAINING = (
+    "hidden_layer_sizes",
+    "activation",
+    "output_activation",
+    "solver",
+    "init",
+    "alpha",
+    "n_negatives",
+    "learning_rate_init",
+    "learning_rate_decay",
+    "max_iter",
+    "tol",
+    "n_iter_no_change",
+    "batch_size",
+    "device",
+    "verbose",
+    "checkpoint",
+)
 
 # %% ../../nbs/network/estimators.ipynb #b4762daa
 _ABOUT = """
@@ -152,7 +229,8 @@ checkpoint : path or None, default=None
 n_jobs : int or None, default=None
     Threads that search for neighbours; None: as many as torch uses. It changes no answer.
 """.strip()
-_VOTING_PARAMETERS = """
+_VOTING_PARAMETERS = (
+    """
 n_neighbors : int, default=5
     How many neighbours vote, and how many `kneighbors` finds unless told otherwise.
 weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
@@ -160,7 +238,9 @@ weights : {"uniform", "probability", "distance"}, function or None, default="uni
     is -log of that probability; or what a function makes of an array of distances.
 stratify : bool, default=False
     With `n_visible`: draw the visible rows so that they keep the distribution of y.
-""".lstrip() + _PARAMETERS
+""".lstrip()
+    + _PARAMETERS
+)
 _ATTRIBUTES = """
 geometry_ : NetworkGeometry
     What was learned: answers for coordinates.
@@ -218,11 +298,32 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
     _parameter_constraints = _CONSTRAINTS
 
-    def __init__(self, n_neighbors=5, *, hidden_layer_sizes=(), activation="relu", output_activation="softmax",
-                 invariance="scale", solver="auto", init="auto", alpha=0.1, n_visible=None, n_negatives=None,
-                 learning_rate_init=None, learning_rate_decay=None, max_iter=None, tol=None, n_iter_no_change=None,
-                 batch_size=None, categorical_features="from_dtype", device="auto", random_state=None, verbose=0,
-                 checkpoint=None, n_jobs=None):
+    def __init__(
+        self,
+        n_neighbors=5,
+        *,
+        hidden_layer_sizes=(),
+        activation="relu",
+        output_activation="softmax",
+        invariance="scale",
+        solver="auto",
+        init="auto",
+        alpha=0.1,
+        n_visible=None,
+        n_negatives=None,
+        learning_rate_init=None,
+        learning_rate_decay=None,
+        max_iter=None,
+        tol=None,
+        n_iter_no_change=None,
+        batch_size=None,
+        categorical_features="from_dtype",
+        device="auto",
+        random_state=None,
+        verbose=0,
+        checkpoint=None,
+        n_jobs=None,
+    ):
         self.n_neighbors = n_neighbors
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -279,14 +380,24 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         Z = coordinates.fit_transform_table(read_table(X, self))
         check_coordinates(Z)
         rows = sorted_sample(Z, self.n_visible, random_state, stratify)
-        trained = train(Z[rows], seed=seed, metric_of_data=self.invariance is None,
-                        **{name: getattr(self, name) for name in _OF_TRAINING})
+        trained = train(
+            Z[rows],
+            seed=seed,
+            metric_of_data=self.invariance is None,
+            **{name: getattr(self, name) for name in _OF_TRAINING},
+        )
         # all that can fail is done: from here on the estimator changes
         adopt_columns(self, coordinates)
         self.coordinates_, self.geometry_ = coordinates, in_table_order(trained.network, rows)
-        self.n_iter_, self.solver_, self.n_samples_fit_ = trained.history.n_iter, trained.solver, len(Z)
+        self.n_iter_, self.solver_, self.n_samples_fit_ = (
+            trained.history.n_iter,
+            trained.solver,
+            len(Z),
+        )
         self.loss_curve_, self.loss_epochs_ = trained.history.loss_curve, trained.history.epochs
-        self._training_coordinates = Z.astype(str(self.network_.output.dtype).removeprefix("torch."))
+        self._training_coordinates = Z.astype(
+            str(self.network_.output.dtype).removeprefix("torch.")
+        )
         return self
 
     @property
@@ -298,7 +409,8 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     def _coordinates_of(self, X):
         "The rows of the table `X` in the coordinates that the training table defined; None: the training table itself"
         check_is_fitted(self, "geometry_")
-        if X is not None: return self.coordinates_.transform_table(read_query(X, self))
+        if X is not None:
+            return self.coordinates_.transform_table(read_query(X, self))
         if self._training_coordinates is None:
             raise ValueError("the training table is not part of a model file: pass it as X.")
         return self._training_coordinates
@@ -310,7 +422,8 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         k = check_n_neighbors(k, len(self.geometry_.rows) - (X is None))
         self.geometry_.n_jobs = self.n_jobs
         distance, position = self.geometry_.nearest(Z, k + (X is None), with_distance)
-        if X is not None: return distance, position
+        if X is not None:
+            return distance, position
         own = np.full(len(Z), -1)
         own[self.geometry_.rows] = np.arange(len(self.geometry_.rows))
         return without_self(distance, position, own, k)
@@ -365,8 +478,10 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         """
         Z = self._coordinates_of(X)
         if len(Z) != self.n_samples_fit_:
-            raise ValueError("score counts the training samples that are identified: pass the training table of "
-                             f"{self.n_samples_fit_} rows; got {len(Z)}.")
+            raise ValueError(
+                "score counts the training samples that are identified: pass the training table of "
+                f"{self.n_samples_fit_} rows; got {len(Z)}."
+            )
         visible = Z[self.visible_indices_]
         _, nearest = self.geometry_.nearest(visible, 1, with_distance=False)
         return float((visible[nearest[:, 0]] == visible).all(axis=1).mean())
@@ -384,12 +499,14 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         "Names of the columns that `transform` gives"
         check_is_fitted(self, "geometry_")
-        if not self.network_.hidden_layer_sizes: return self.coordinates_.get_feature_names_out(input_features)
+        if not self.network_.hidden_layer_sizes:
+            return self.coordinates_.get_feature_names_out(input_features)
         width = self.network_.hidden_layer_sizes[-1]
         return np.array([f"{type(self).__name__.lower()}{j}" for j in range(width)], dtype=object)
 
     @classmethod
-    def _family(cls): return SelfEncoder, SelfEncoderClassifier, SelfEncoderRegressor, SelfEncoderGraph
+    def _family(cls):
+        return SelfEncoder, SelfEncoderClassifier, SelfEncoderRegressor, SelfEncoderGraph
 
     _check_file = staticmethod(check_network_model)
 
@@ -398,21 +515,40 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         geometry, arrays = self.geometry_.state()
         coordinates, of_coordinates = self.coordinates_.get_state()
         target, of_target = self._target_state()
-        header = target | {"geometry": geometry, "coordinates": coordinates, "n_iter": self.n_iter_,
-                           "solver": self.solver_, "n_samples_fit": self.n_samples_fit_}
+        header = target | {
+            "geometry": geometry,
+            "coordinates": coordinates,
+            "n_iter": self.n_iter_,
+            "solver": self.solver_,
+            "n_samples_fit": self.n_samples_fit_,
+        }
         arrays |= with_prefix("coordinates.", of_coordinates) | of_target
-        losses = {"loss_curve": np.asarray(self.loss_curve_), "loss_epochs": np.asarray(self.loss_epochs_)}
+        losses = {
+            "loss_curve": np.asarray(self.loss_curve_),
+            "loss_epochs": np.asarray(self.loss_epochs_),
+        }
         return header, arrays | losses
 
     def _adopt(self, header, arrays):
         "Take over what `_state` gave, this release's or that of version 0.1"
-        self.hidden_layer_sizes = tuple(self.hidden_layer_sizes)   # JSON has no tuples
-        self.coordinates_ = TableCoordinates.from_state(header["coordinates"], under_prefix("coordinates.", arrays))
+        self.hidden_layer_sizes = tuple(self.hidden_layer_sizes)  # JSON has no tuples
+        self.coordinates_ = TableCoordinates.from_state(
+            header["coordinates"], under_prefix("coordinates.", arrays)
+        )
         adopt_columns(self, self.coordinates_)
         # in a file of version 0.1 the header of the geometry is among the parameters
-        self.geometry_ = NetworkGeometry.from_state(header.get("geometry", header["parameters"]), arrays, self.device)
-        self.n_iter_, self.solver_, self.n_samples_fit_ = header["n_iter"], header["solver"], header["n_samples_fit"]
-        self.loss_curve_, self.loss_epochs_ = arrays["loss_curve"].tolist(), _loss_epochs(header, arrays)
+        self.geometry_ = NetworkGeometry.from_state(
+            header.get("geometry", header["parameters"]), arrays, self.device
+        )
+        self.n_iter_, self.solver_, self.n_samples_fit_ = (
+            header["n_iter"],
+            header["solver"],
+            header["n_samples_fit"],
+        )
+        self.loss_curve_, self.loss_epochs_ = (
+            arrays["loss_curve"].tolist(),
+            _loss_epochs(header, arrays),
+        )
         self._training_coordinates = None
         self._set_target(header, arrays)
 
@@ -425,25 +561,67 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
 # %% ../../nbs/network/estimators.ipynb #ee3c3e6a
 def _init_with_votes(
-        self, n_neighbors=5, *, weights="uniform", stratify=False, hidden_layer_sizes=(), activation="relu",
-        output_activation="softmax", invariance="scale", solver="auto", init="auto", alpha=0.1, n_visible=None,
-        n_negatives=None, learning_rate_init=None, learning_rate_decay=None, max_iter=None, tol=None,
-        n_iter_no_change=None, batch_size=None, categorical_features="from_dtype", device="auto", random_state=None,
-        verbose=0, checkpoint=None, n_jobs=None):
+    self,
+    n_neighbors=5,
+    *,
+    weights="uniform",
+    stratify=False,
+    hidden_layer_sizes=(),
+    activation="relu",
+    output_activation="softmax",
+    invariance="scale",
+    solver="auto",
+    init="auto",
+    alpha=0.1,
+    n_visible=None,
+    n_negatives=None,
+    learning_rate_init=None,
+    learning_rate_decay=None,
+    max_iter=None,
+    tol=None,
+    n_iter_no_change=None,
+    batch_size=None,
+    categorical_features="from_dtype",
+    device="auto",
+    random_state=None,
+    verbose=0,
+    checkpoint=None,
+    n_jobs=None,
+):
     SelfEncoder.__init__(
-        self, n_neighbors, hidden_layer_sizes=hidden_layer_sizes, activation=activation,
-        output_activation=output_activation, invariance=invariance, solver=solver, init=init, alpha=alpha,
-        n_visible=n_visible, n_negatives=n_negatives, learning_rate_init=learning_rate_init,
-        learning_rate_decay=learning_rate_decay, max_iter=max_iter, tol=tol, n_iter_no_change=n_iter_no_change,
-        batch_size=batch_size, categorical_features=categorical_features, device=device, random_state=random_state,
-        verbose=verbose, checkpoint=checkpoint, n_jobs=n_jobs)
+        self,
+        n_neighbors,
+        hidden_layer_sizes=hidden_layer_sizes,
+        activation=activation,
+        output_activation=output_activation,
+        invariance=invariance,
+        solver=solver,
+        init=init,
+        alpha=alpha,
+        n_visible=n_visible,
+        n_negatives=n_negatives,
+        learning_rate_init=learning_rate_init,
+        learning_rate_decay=learning_rate_decay,
+        max_iter=max_iter,
+        tol=tol,
+        n_iter_no_change=n_iter_no_change,
+        batch_size=batch_size,
+        categorical_features=categorical_features,
+        device=device,
+        random_state=random_state,
+        verbose=verbose,
+        checkpoint=checkpoint,
+        n_jobs=n_jobs,
+    )
     self.weights = weights
     self.stratify = stratify
 
 
 def _neighbor_votes(estimator, X):
     "The positions of each row's neighbours among the visible samples, and their votes; None: one each"
-    distance, position = estimator._nearest(X, with_distance=estimator.weights not in (None, "uniform"))
+    distance, position = estimator._nearest(
+        X, with_distance=estimator.weights not in (None, "uniform")
+    )
     return position, votes_by(estimator.weights, distance)
 
 # %% ../../nbs/network/estimators.ipynb #bd6f1600
@@ -500,12 +678,16 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
         self._codes = np.stack(codes)[:, self.visible_indices_]
         return self
 
-    def _labels(self): return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+    def _labels(self):
+        return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
 
     def _shares(self, X):
         "For each target the share of the votes for each class"
-        position, votes = _neighbor_votes(self, X)   # raises if there was no fit
-        return [class_shares(codes[position], votes, len(labels)) for labels, codes in zip(self._labels(), self._codes)]
+        position, votes = _neighbor_votes(self, X)  # raises if there was no fit
+        return [
+            class_shares(codes[position], votes, len(labels))
+            for labels, codes in zip(self._labels(), self._codes)
+        ]
 
     def predict_proba(self, X):
         """The share of the votes for each class, one column for each of `classes_`; a list for several targets.
@@ -525,12 +707,17 @@ class SelfEncoderClassifier(ClassifierMixin, SelfEncoder):
         return np.stack(found, axis=1) if isinstance(self.classes_, list) else found[0]
 
     def _target_state(self):
-        if not isinstance(self.classes_, list): return classes_state(self.classes_), {"codes": self._codes[0]}
+        if not isinstance(self.classes_, list):
+            return classes_state(self.classes_), {"codes": self._codes[0]}
         return {"targets": list(map(classes_state, self.classes_))}, {"codes": self._codes}
 
     def _set_target(self, header, arrays):
         several = "targets" in header
-        self.classes_ = list(map(classes_from_state, header["targets"])) if several else classes_from_state(header)
+        self.classes_ = (
+            list(map(classes_from_state, header["targets"]))
+            if several
+            else classes_from_state(header)
+        )
         self._codes = arrays["codes"] if several else arrays["codes"][None]
 
 # %% ../../nbs/network/estimators.ipynb #b44c5255
@@ -633,16 +820,26 @@ class SelfEncoderGraph(SelfEncoder):
         One more than asked for, since a training row finds itself; scikit-learn's KNeighborsTransformer does the same.
         """
         check_is_fitted(self, "geometry_")
-        return self.kneighbors_graph(X, min(self.n_neighbors + 1, self.geometry_.n_outputs), mode="distance")
+        return self.kneighbors_graph(
+            X, min(self.n_neighbors + 1, self.geometry_.n_outputs), mode="distance"
+        )
 
     def get_feature_names_out(self, input_features=None):
         "One name for each training row"
         check_is_fitted(self, "geometry_")
-        return np.array([f"{type(self).__name__.lower()}{j}" for j in range(self.n_samples_fit_)], dtype=object)
+        return np.array(
+            [f"{type(self).__name__.lower()}{j}" for j in range(self.n_samples_fit_)], dtype=object
+        )
 
 # %% ../../nbs/network/estimators.ipynb #c50c692e
 def _loss_epochs(header, arrays):
     "After how many iterations each loss was taken; version 0.1 did not write it down, but it follows from the solver"
-    if "loss_epochs" in arrays: return arrays["loss_epochs"].tolist()
-    every, first = LOSS_EVERY if header["solver"] == "adam" else 1, int(header["solver"] == "sampled")
-    return np.minimum((np.arange(len(arrays["loss_curve"])) + first) * every, header["n_iter"]).tolist()
+    if "loss_epochs" in arrays:
+        return arrays["loss_epochs"].tolist()
+    every, first = (
+        LOSS_EVERY if header["solver"] == "adam" else 1,
+        int(header["solver"] == "sampled"),
+    )
+    return np.minimum(
+        (np.arange(len(arrays["loss_curve"])) + first) * every, header["n_iter"]
+    ).tolist()

@@ -18,7 +18,9 @@ from ..runtime import choose_device, threads_for
 from ..search import CHUNK, TopK, top_k
 
 # %% ../../nbs/network/geometry.ipynb #f4794881
-def padded_affine(h: torch.Tensor, W: torch.Tensor, b: torch.Tensor, fill: float = -torch.inf) -> torch.Tensor:
+def padded_affine(
+    h: torch.Tensor, W: torch.Tensor, b: torch.Tensor, fill: float = -torch.inf
+) -> torch.Tensor:
     "`h @ W + b`, padded with `fill` to a width that is a multiple of `CHUNK`"
     width = W.shape[1]
     result = h.new_empty(len(h), -(-width // CHUNK) * CHUNK)
@@ -47,7 +49,8 @@ def identify_rows(network: SelfEncoderNetwork, latent: torch.Tensor) -> torch.Te
 # %% ../../nbs/network/geometry.ipynb #a5d0c298
 def neighbor_distances(found: TopK, output_activation: str) -> torch.Tensor:
     "$-\\log f_i(x)$ of each neighbour found, increasing along each row"
-    if output_activation == "softmax": return (found.normalizer[:, None] - found.logits).clamp_min(0)
+    if output_activation == "softmax":
+        return (found.normalizer[:, None] - found.logits).clamp_min(0)
     return map_rows(lambda u: F.softplus(-u), found.logits)
 
 # %% ../../nbs/network/geometry.ipynb #f3f7c210
@@ -55,8 +58,11 @@ class NetworkGeometry:
     "A trained network, and the rows of the training table that its outputs stand for"
 
     def __init__(self, network: SelfEncoderNetwork, rows: np.ndarray):
-        self.network, self.rows = network, rows   # output j stands for row rows[j] of the training table
-        self.n_jobs = None   # threads that search; None: as many as torch uses
+        self.network, self.rows = (
+            network,
+            rows,
+        )  # output j stands for row rows[j] of the training table
+        self.n_jobs = None  # threads that search; None: as many as torch uses
 
     @property
     def n_outputs(self) -> int:
@@ -71,7 +77,9 @@ class NetworkGeometry:
         "The paper's f(x), (queries, n_outputs)"
         return identify_rows(self.network, self._hidden(Z)).cpu().numpy()
 
-    def nearest(self, Z, k: int, with_distance: bool = True) -> tuple[np.ndarray|None, np.ndarray]:
+    def nearest(
+        self, Z, k: int, with_distance: bool = True
+    ) -> tuple[np.ndarray | None, np.ndarray]:
         "Distances to the `k` nearest outputs, increasing, and their positions; SoftMax pays twice for distances"
         phi = self.network.output_activation
         with_normalizer = with_distance and phi == "softmax"
@@ -83,18 +91,30 @@ class NetworkGeometry:
     def state(self) -> tuple[dict, dict]:
         "What a file holds: a dict for JSON, and a dict of arrays"
         weights = {name: tensor.cpu().numpy() for name, tensor in self.network.state_dict().items()}
-        header = {"activation": self.network.activation, "output_activation": self.network.output_activation}
+        header = {
+            "activation": self.network.activation,
+            "output_activation": self.network.output_activation,
+        }
         return header, with_prefix("network.", weights) | {"visible_indices": self.rows}
 
     @classmethod
     def from_state(cls, header: dict, arrays: dict, device: str = "auto"):
         "The geometry that `state` described, on a device of this machine"
         weights = under_prefix("network.", arrays)
-        layers = [weights[f"hidden.{layer}.weight"] for layer in range(len(weights) // 2)]   # a weight and a bias each
+        layers = [
+            weights[f"hidden.{layer}.weight"] for layer in range(len(weights) // 2)
+        ]  # a weight and a bias each
         n_features = layers[0].shape[1] if layers else len(weights["output"]) - 1
         hidden, device = tuple(len(layer) for layer in layers), choose_device(device)
-        network = SelfEncoderNetwork(n_features, weights["output"].shape[1], hidden, header["activation"],
-                                     header["output_activation"], choose_dtype(hidden, device), device)
+        network = SelfEncoderNetwork(
+            n_features,
+            weights["output"].shape[1],
+            hidden,
+            header["activation"],
+            header["output_activation"],
+            choose_dtype(hidden, device),
+            device,
+        )
         network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
         return cls(network.eval().requires_grad_(False), arrays["visible_indices"])
 
@@ -102,11 +122,15 @@ class NetworkGeometry:
         "`latent` as a tensor where the network lives"
         width, output = self.network.n_features, self.network.output
         if np.ndim(Z) != 2 or Z.shape[1] != width:
-            raise ValueError(f"this geometry takes rows with {width} coordinates; got an array of shape {np.shape(Z)}.")
+            raise ValueError(
+                f"this geometry takes rows with {width} coordinates; got an array of shape {np.shape(Z)}."
+            )
         rows = torch.as_tensor(Z, dtype=output.dtype, device=output.device)
         if not torch.isfinite(rows).all():
-            raise ValueError(f"X holds numbers that are too large for {str(output.dtype).removeprefix('torch.')}: set "
-                             "invariance='scale' in the fit, or give the columns in larger units.")
+            raise ValueError(
+                f"X holds numbers that are too large for {str(output.dtype).removeprefix('torch.')}: set "
+                "invariance='scale' in the fit, or give the columns in larger units."
+            )
         return latent_rows(self.network, rows)
 
 # %% ../../nbs/network/geometry.ipynb #9bb7b1ed

@@ -18,7 +18,12 @@ from torch.nn import functional as F
 from ..runtime import check_option
 
 # %% ../../nbs/network/model.ipynb #6fdf6fb1
-ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh, "logistic": torch.sigmoid, "identity": lambda x: x}
+ACTIVATIONS = {
+    "relu": torch.relu,
+    "tanh": torch.tanh,
+    "logistic": torch.sigmoid,
+    "identity": lambda x: x,
+}
 OUTPUT_ACTIVATIONS = ("softmax", "sigmoid")
 
 # %% ../../nbs/network/model.ipynb #0161f19f
@@ -26,8 +31,10 @@ def check_hidden_sizes(hidden_layer_sizes):
     "Raise unless these are whole numbers, one for each hidden layer"
     for size in hidden_layer_sizes:
         if not isinstance(size, Integral) or size < 1:
-            raise ValueError("hidden_layer_sizes must be whole numbers of at least 1, one for each hidden layer; got "
-                             f"{size!r}.")
+            raise ValueError(
+                "hidden_layer_sizes must be whole numbers of at least 1, one for each hidden layer; got "
+                f"{size!r}."
+            )
 
 # %% ../../nbs/network/model.ipynb #5baa1f2f
 class SelfEncoderNetwork(nn.Module):
@@ -35,10 +42,10 @@ class SelfEncoderNetwork(nn.Module):
 
     def __init__(
         self,
-        n_features: int,                     # d, the width of a sample
-        n_outputs: int,                      # n, the number of samples to recognise
-        hidden_layer_sizes: tuple = (),      # d_1, ..., d_L; empty for no hidden layer
-        activation: str = "relu",            # of the hidden layers: "relu", "tanh", "logistic" or "identity"
+        n_features: int,  # d, the width of a sample
+        n_outputs: int,  # n, the number of samples to recognise
+        hidden_layer_sizes: tuple = (),  # d_1, ..., d_L; empty for no hidden layer
+        activation: str = "relu",  # of the hidden layers: "relu", "tanh", "logistic" or "identity"
         output_activation: str = "softmax",  # the paper's phi: "softmax" or "sigmoid"
         dtype: torch.dtype = torch.float32,
         device=None,
@@ -48,17 +55,26 @@ class SelfEncoderNetwork(nn.Module):
         check_option("output_activation", output_activation, OUTPUT_ACTIVATIONS)
         check_hidden_sizes(hidden_layer_sizes)
         if n_features < 1 or n_outputs < 1:
-            raise ValueError("a network needs at least one feature and one output; got "
-                             f"n_features={n_features}, n_outputs={n_outputs}.")
+            raise ValueError(
+                "a network needs at least one feature and one output; got "
+                f"n_features={n_features}, n_outputs={n_outputs}."
+            )
         sizes = [int(n_features), *map(int, hidden_layer_sizes)]
-        self.n_features, self.n_outputs, self.hidden_layer_sizes = sizes[0], int(n_outputs), tuple(sizes[1:])
+        self.n_features, self.n_outputs, self.hidden_layer_sizes = (
+            sizes[0],
+            int(n_outputs),
+            tuple(sizes[1:]),
+        )
         self.activation, self.output_activation = activation, output_activation
         options = {"dtype": dtype, "device": device or "cpu"}
         # nn.Linear would draw from torch's global generator; here nothing is random until a start is chosen
-        self.hidden = nn.ModuleList(nn.utils.skip_init(nn.Linear, a, b, **options) for a, b in zip(sizes, sizes[1:]))
+        self.hidden = nn.ModuleList(
+            nn.utils.skip_init(nn.Linear, a, b, **options) for a, b in zip(sizes, sizes[1:])
+        )
         self.output = nn.Parameter(torch.zeros(sizes[-1] + 1, self.n_outputs, **options))
         with torch.no_grad():
-            for parameter in self.hidden.parameters(): parameter.zero_()
+            for parameter in self.hidden.parameters():
+                parameter.zero_()
 
     @property
     def W(self):
@@ -73,9 +89,12 @@ class SelfEncoderNetwork(nn.Module):
     def latent(self, x):
         "The representation h^(L) of the rows of `x` (`x` itself if there is no hidden layer)"
         if x.ndim != 2 or x.shape[1] != self.n_features:
-            raise ValueError(f"the network was built for rows of {self.n_features} features; "
-                             f"got an array of shape {tuple(x.shape)}.")
-        for layer in self.hidden: x = ACTIVATIONS[self.activation](layer(x))
+            raise ValueError(
+                f"the network was built for rows of {self.n_features} features; "
+                f"got an array of shape {tuple(x.shape)}."
+            )
+        for layer in self.hidden:
+            x = ACTIVATIONS[self.activation](layer(x))
         return x
 
     def logits(self, x):
@@ -96,14 +115,25 @@ class SelfEncoderNetwork(nn.Module):
 
     def __getstate__(self):
         "Plain values and arrays: what safe persistence such as skops can look into, and any device can open"
-        names = ("n_features", "n_outputs", "hidden_layer_sizes", "activation", "output_activation", "training")
+        names = (
+            "n_features",
+            "n_outputs",
+            "hidden_layer_sizes",
+            "activation",
+            "output_activation",
+            "training",
+        )
         return {name: getattr(self, name) for name in names} | {
-            "dtype": str(self.output.dtype).removeprefix("torch."), "requires_grad": self.output.requires_grad,
-            "arrays": {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()}}
+            "dtype": str(self.output.dtype).removeprefix("torch."),
+            "requires_grad": self.output.requires_grad,
+            "arrays": {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()},
+        }
 
     def __setstate__(self, state):
         state = dict(state)
-        arrays, training, requires_grad = (state.pop(name) for name in ("arrays", "training", "requires_grad"))
+        arrays, training, requires_grad = (
+            state.pop(name) for name in ("arrays", "training", "requires_grad")
+        )
         self.__init__(**state | {"dtype": getattr(torch, state["dtype"])})
         self.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
         self.train(training).requires_grad_(requires_grad)
@@ -113,7 +143,11 @@ def log1mexp(x: torch.Tensor) -> torch.Tensor:
     "log(1 - exp(x)) without cancellation, for x of at most 0"
     half = -math.log(2)
     # each formula is kept within its own half, so that neither hands a NaN to the gradient of the other
-    return torch.where(x > half, torch.log(-torch.expm1(x.clamp(min=half))), torch.log1p(-torch.exp(x.clamp(max=half))))
+    return torch.where(
+        x > half,
+        torch.log(-torch.expm1(x.clamp(min=half))),
+        torch.log1p(-torch.exp(x.clamp(max=half))),
+    )
 
 # %% ../../nbs/network/model.ipynb #3d149ae7
 def exp2_(u: torch.Tensor) -> torch.Tensor:
@@ -125,11 +159,15 @@ def _log_complement(u):
     "log(1 - SoftMax(u)), exact for the largest entry too"
     top = u.argmax(1, keepdim=True)
     rest = torch.logsumexp(u.scatter(1, top, -math.inf), 1, keepdim=True)
-    log_p = F.log_softmax(u, 1).scatter(1, top, -1.0)  # any number that log1mexp takes: replaced in the next line
+    log_p = F.log_softmax(u, 1).scatter(
+        1, top, -1.0
+    )  # any number that log1mexp takes: replaced in the next line
     return log1mexp(log_p).scatter(1, top, rest - torch.logsumexp(u, 1, keepdim=True))
 
 
-def eq1_loss(logits: torch.Tensor, targets: torch.Tensor, output_activation: str = "softmax") -> torch.Tensor:
+def eq1_loss(
+    logits: torch.Tensor, targets: torch.Tensor, output_activation: str = "softmax"
+) -> torch.Tensor:
     "The paper's Eq. 1, summed over the rows of `logits`; `targets` are the indices of their own outputs"
     check_option("output_activation", output_activation, OUTPUT_ACTIVATIONS)
     own = targets[:, None]
@@ -150,8 +188,10 @@ def reparametrize(network: SelfEncoderNetwork, M, v=None) -> SelfEncoderNetwork:
     M = torch.as_tensor(M, dtype=f64)
     v = torch.zeros(d, dtype=f64) if v is None else torch.as_tensor(v, dtype=f64)
     if M.shape != (d, d) or v.shape != (d,):
-        raise ValueError(f"M must be of shape {(d, d)} and v of shape {(d,)}; "
-                         f"got {tuple(M.shape)} and {tuple(v.shape)}.")
+        raise ValueError(
+            f"M must be of shape {(d, d)} and v of shape {(d,)}; "
+            f"got {tuple(M.shape)} and {tuple(v.shape)}."
+        )
     if torch.linalg.matrix_rank(M) < d:
         raise ValueError("M must be invertible: Proposition 1 does not hold for a singular map.")
     new = copy.deepcopy(network)
@@ -177,7 +217,9 @@ def _start_hidden(network, generator):
 
 
 @torch.no_grad()
-def start_random(network: SelfEncoderNetwork, generator: torch.Generator | None = None) -> SelfEncoderNetwork:
+def start_random(
+    network: SelfEncoderNetwork, generator: torch.Generator | None = None
+) -> SelfEncoderNetwork:
     "Every parameter at random, as PyTorch usually does; the paper's, as far as we know"
     _start_hidden(network, generator)
     _draw(network.output, network.output.shape[0] - 1, generator)
@@ -185,7 +227,9 @@ def start_random(network: SelfEncoderNetwork, generator: torch.Generator | None 
 
 
 @torch.no_grad()
-def start_zero(network: SelfEncoderNetwork, generator: torch.Generator | None = None) -> SelfEncoderNetwork:
+def start_zero(
+    network: SelfEncoderNetwork, generator: torch.Generator | None = None
+) -> SelfEncoderNetwork:
     "An output layer that gives every sample the probability 1/n, whatever it sees"
     _start_hidden(network, generator)
     network.output.zero_()
@@ -198,7 +242,9 @@ def start_zero(network: SelfEncoderNetwork, generator: torch.Generator | None = 
 def start_neighbors(network, Z, generator=None, scale=1.0) -> SelfEncoderNetwork:
     "Euclidean nearest neighbours of the latent representation, written as a network; `scale` is that of the logits"
     if len(Z) != network.n_outputs:
-        raise ValueError(f"the network has {network.n_outputs} outputs, one for each sample; got {len(Z)} rows.")
+        raise ValueError(
+            f"the network has {network.n_outputs} outputs, one for each sample; got {len(Z)} rows."
+        )
     _start_hidden(network, generator)
     h = network.latent(Z.to(network.output.device, network.output.dtype))
     network.output[:-1] = scale * h.T

@@ -21,21 +21,32 @@ from .solvers import History, check_rows
 from ..runtime import one_thread
 
 # %% ../../nbs/network/sampling.ipynb #af4b2a62
-def draw_visible(n_rows: int, n_visible: int | None, random_state: np.random.RandomState, y=None) -> np.ndarray:
+def draw_visible(
+    n_rows: int, n_visible: int | None, random_state: np.random.RandomState, y=None
+) -> np.ndarray:
     "The rows that become outputs, drawn without replacement, in the order of the table; None: all; `y` stratifies"
-    if n_visible is None or n_visible >= n_rows: return np.arange(n_rows)
+    if n_visible is None or n_visible >= n_rows:
+        return np.arange(n_rows)
     shuffled = random_state.permutation(n_rows)
     if y is not None:
-        shuffled = shuffled[np.argsort(np.asarray(y)[shuffled], kind="stable")]   # class by class, at random in each
+        shuffled = shuffled[
+            np.argsort(np.asarray(y)[shuffled], kind="stable")
+        ]  # class by class, at random in each
         start = random_state.uniform()
-        return np.sort(shuffled[((np.arange(n_visible) + start) * n_rows / n_visible).astype(np.intp)])
+        return np.sort(
+            shuffled[((np.arange(n_visible) + start) * n_rows / n_visible).astype(np.intp)]
+        )
     return np.sort(shuffled[:n_visible])
 
 # %% ../../nbs/network/sampling.ipynb #521edcd1
-def sorted_sample(Z: np.ndarray, n_visible: int | None, random_state: np.random.RandomState, y=None) -> np.ndarray:
+def sorted_sample(
+    Z: np.ndarray, n_visible: int | None, random_state: np.random.RandomState, y=None
+) -> np.ndarray:
     "The rows to train on, as `draw_visible` draws them, sorted by their coordinates"
     order = np.lexsort(Z.T)
-    return order[draw_visible(len(Z), n_visible, random_state, None if y is None else np.asarray(y)[order])]
+    return order[
+        draw_visible(len(Z), n_visible, random_state, None if y is None else np.asarray(y)[order])
+    ]
 
 # %% ../../nbs/network/sampling.ipynb #7fdc340a
 def principal_directions(h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -46,9 +57,12 @@ def principal_directions(h: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return values.clamp(min=0.0), vectors
 
 # %% ../../nbs/network/sampling.ipynb #3ad6bd67
-def normal_solution(variance, alpha, output_activation="softmax") -> tuple[torch.Tensor, torch.Tensor]:
+def normal_solution(
+    variance, alpha, output_activation="softmax"
+) -> tuple[torch.Tensor, torch.Tensor]:
     "c and e: the weights c z and the biases -e z^2 / 2 that are optimal for normal data"
-    if output_activation == "sigmoid": return 1 / (variance + alpha), variance / (variance + alpha) ** 2
+    if output_activation == "sigmoid":
+        return 1 / (variance + alpha), variance / (variance + alpha) ** 2
     low, high = torch.zeros_like(variance), torch.ones_like(variance)
     for _ in range(50):
         s = (low + high) / 2
@@ -57,7 +71,7 @@ def normal_solution(variance, alpha, output_activation="softmax") -> tuple[torch
     return s / alpha, s / alpha * (1 - s)
 
 # %% ../../nbs/network/sampling.ipynb #2a5f8535
-SMALLEST_ALPHA = 1e-3   # without a penalty the solution is infinite
+SMALLEST_ALPHA = 1e-3  # without a penalty the solution is infinite
 
 
 def gaussian_outputs(h, variance, directions, alpha, output_activation="softmax"):
@@ -73,9 +87,9 @@ def finite_alpha(h, variance, directions, alpha, n):
     for _ in range(20):
         middle = alpha * math.exp((low + high) / 2)
         output = gaussian_outputs(h, variance, directions, middle)
-        own = (rows * output[:-1, :len(rows)].T).sum(1) + output[-1, :len(rows)]
+        own = (rows * output[:-1, : len(rows)].T).sum(1) + output[-1, : len(rows)]
         terms = (rows @ output[:-1] + (output[-1] - own[:, None])).clamp_(max=60.0).exp_()
-        terms[:, :len(rows)].diagonal().zero_()
+        terms[:, : len(rows)].diagonal().zero_()
         p = 1 / (1 + (n - 1) / (len(h) - 1) * terms.sum(1))
         below = middle * (1 - p.square().mean().item()) < alpha
         low, high = ((low + high) / 2, high) if below else (low, (low + high) / 2)
@@ -83,15 +97,19 @@ def finite_alpha(h, variance, directions, alpha, n):
 
 # %% ../../nbs/network/sampling.ipynb #bb70902c
 @torch.no_grad()
-def start_gaussian(network: SelfEncoderNetwork, Z: torch.Tensor, alpha: float = 0.0) -> SelfEncoderNetwork:
+def start_gaussian(
+    network: SelfEncoderNetwork, Z: torch.Tensor, alpha: float = 0.0
+) -> SelfEncoderNetwork:
     "The output layer that would be nearly optimal if the latent rows followed a normal distribution"
     h, phi = network.latent(check_rows(network, Z)), network.output_activation
     n, (variance, directions) = len(h), principal_directions(h)
     alpha = max(alpha, SMALLEST_ALPHA)
-    if phi == "softmax": alpha = finite_alpha(h[:: -(-n // 4096)], variance, directions, alpha, n)
+    if phi == "softmax":
+        alpha = finite_alpha(h[:: -(-n // 4096)], variance, directions, alpha, n)
     output = gaussian_outputs(h, variance, directions, alpha, phi)
-    output *= (variance.sum() / (h * h).sum(1)).sqrt().clamp(max=1.0)   # rows longer than typical
-    if phi == "sigmoid": output[-1] -= math.log(n)
+    output *= (variance.sum() / (h * h).sum(1)).sqrt().clamp(max=1.0)  # rows longer than typical
+    if phi == "sigmoid":
+        output[-1] -= math.log(n)
     network.output.copy_(output)
     return network
 
@@ -100,16 +118,19 @@ def block_sizes(n: int, n_negatives: int, batch_size: int | None = None) -> tupl
     "Number of blocks K, rows per block B (None: an eighth of the negatives, at most 256), and other blocks per step r"
     n_negatives = min(n_negatives, n - 1)
     # few rows want many steps, many rows want large products: comparing these with fewer than 255 others takes longer
-    if n > 20_000 and batch_size is None: n_negatives = max(n_negatives, 255)
+    if n > 20_000 and batch_size is None:
+        n_negatives = max(n_negatives, 255)
     least = 128 if n > 20_000 else 1
-    size = min(batch_size or max(least, min(256, (n_negatives + 1) // 8)), (n_negatives + 2) // 2, n)
+    size = min(
+        batch_size or max(least, min(256, (n_negatives + 1) // 8)), (n_negatives + 2) // 2, n
+    )
     K = -(-n // size)
     B = -(-n // K)
     return K, B, min(K - 1, max(1, round((n_negatives + 1) / B) - 1))
 
 # %% ../../nbs/network/sampling.ipynb #1d0aad18
-LARGEST_EXPONENT = 60.0   # exp of it is still a float32
-NEWEST_SHARE = 0.1        # weight of the newest value in a row's running mean, after ten of them
+LARGEST_EXPONENT = 60.0  # exp of it is still a float32
+NEWEST_SHARE = 0.1  # weight of the newest value in a row's running mean, after ten of them
 
 
 def _softmax_terms(x, own, theta):
@@ -134,7 +155,7 @@ def _softmax_slopes(U, own, near, far, weight, remembered, share):
 def _sigmoid_terms(x, own, theta):
     "The logits of the rows `x` for each block of outputs, and the sums of the losses over each block"
     U = torch.bmm(x.T.expand(len(theta), -1, -1), theta)
-    U[0].diagonal().neg_()   # the own output shall be on
+    U[0].diagonal().neg_()  # the own output shall be on
     return U, F.softplus(U).sum(2)
 
 
@@ -150,7 +171,12 @@ RULES = {"softmax": (_softmax_terms, _softmax_slopes), "sigmoid": (_sigmoid_term
 # %% ../../nbs/network/sampling.ipynb #0a2ef0c7
 def cut(columns: torch.Tensor, B: int) -> torch.Tensor:
     "(d, rows) in blocks of B rows, (blocks, d, B), the last one filled up with zeros"
-    return F.pad(columns, (0, -columns.shape[1] % B)).reshape(len(columns), -1, B).transpose(0, 1).contiguous()
+    return (
+        F.pad(columns, (0, -columns.shape[1] % B))
+        .reshape(len(columns), -1, B)
+        .transpose(0, 1)
+        .contiguous()
+    )
 
 # %% ../../nbs/network/sampling.ipynb #ce06151d
 def step_coordinates(variance, directions, alpha, dtype):
@@ -174,11 +200,15 @@ class Blocks:
         self.generator = torch.Generator().manual_seed(random_state)
         self.order = torch.randperm(self.n, generator=self.generator)
         output = network.output.detach()
-        self.map, inverse, self.unit = step_coordinates(*principal_directions(Z), alpha, output.dtype)
-        self.penalty = F.pad(alpha * self.map @ self.map, (0, 1, 0, 1))   # none for the biases
+        self.map, inverse, self.unit = step_coordinates(
+            *principal_directions(Z), alpha, output.dtype
+        )
+        self.penalty = F.pad(alpha * self.map @ self.map, (0, 1, 0, 1))  # none for the biases
         self.x = cut(F.pad(Z @ self.map, (0, 1), value=1.0)[self.order].T, self.B)
         self.theta = cut(torch.cat([inverse @ output[:-1], output[-1:]])[:, self.order], self.B)
-        self.theta[:, -1].masked_fill_(self.x[:, -1] == 0, -1e30)   # padding of the last block is never probable
+        self.theta[:, -1].masked_fill_(
+            self.x[:, -1] == 0, -1e30
+        )  # padding of the last block is never probable
         self.square = torch.zeros_like(self.theta)
         self.remembered = Z.new_zeros(self.K, 2, self.B)
 
@@ -187,7 +217,7 @@ class Blocks:
         while len(self.distances) < self.r:
             new = (torch.randperm(self.K - 1, generator=self.generator) + 1).tolist()
             self.distances += [distance for distance in new if distance not in self.distances]
-        chosen, self.distances = self.distances[:self.r], self.distances[self.r:]
+        chosen, self.distances = self.distances[: self.r], self.distances[self.r :]
         return [0, *chosen]
 
     @torch.no_grad()
@@ -208,20 +238,25 @@ class Blocks:
         U, sums = self.terms(x, own, theta)
         share = max(NEWEST_SHARE, 1 / (self.epoch + 1))
         factor, own_slope, loss, remembered = self.slopes(
-            U, own, sums[0], sums[1:].sum(0), self.weight, self.remembered[k], share)
+            U, own, sums[0], sums[1:].sum(0), self.weight, self.remembered[k], share
+        )
         gradient = torch.bmm((x * factor).expand(len(blocks), -1, -1), U)
         gradient[1:] *= self.weight
         gradient[0].addcmul_(x, own_slope)
         self.remembered[k] = remembered
         self.move(places, theta, gradient, rate)
-        return float(loss @ x[-1])   # zero for rows of padding
+        return float(loss @ x[-1])  # zero for rows of padding
 
     def move(self, places, theta, gradient, rate, decay=0.99):
         "One step for the outputs at `places`"
-        centre = self.x.index_select(0, places)[:, :-1]   # each output's own row
+        centre = self.x.index_select(0, places)[:, :-1]  # each output's own row
         gradient[:, :-1].addcmul_(centre, gradient[:, -1:], value=-1.0)
         gradient.baddbmm_(self.penalty.expand(len(theta), -1, -1), theta, alpha=1 / (self.r + 1))
-        square = self.square.index_select(0, places).mul_(decay).addcmul_(gradient, gradient, value=1 - decay)
+        square = (
+            self.square.index_select(0, places)
+            .mul_(decay)
+            .addcmul_(gradient, gradient, value=1 - decay)
+        )
         self.square.index_copy_(0, places, square)
         visited = math.sqrt(1 - decay ** (1 + self.epoch * (self.r + 1)))
         change = gradient.div_(square.sqrt_().add_(1e-8 * visited))
@@ -230,23 +265,31 @@ class Blocks:
 
     def mean_penalty(self):
         "What the penalty adds to the mean loss per row"
-        sums = torch.cat([(w * (self.penalty @ w)).sum((1, 2)) for w in self.theta.split(64)]).double()
+        sums = torch.cat(
+            [(w * (self.penalty @ w)).sum((1, 2)) for w in self.theta.split(64)]
+        ).double()
         return 0.5 * float(sums.sum()) / self.n
 
     @torch.no_grad()
     def write(self, network):
         "Put the outputs back into `network`"
-        theta = self.theta.transpose(0, 1).reshape(self.theta.shape[1], -1)[:, :len(self.order)]
+        theta = self.theta.transpose(0, 1).reshape(self.theta.shape[1], -1)[:, : len(self.order)]
         network.output[:, self.order] = torch.cat([self.map @ theta[:-1], theta[-1:]])
 
     def state(self):
         "The tensors that decide the next step"
-        return {"theta": self.theta, "square": self.square, "remembered": self.remembered,
-                "generator": self.generator.get_state(), "distances": torch.tensor(self.distances, dtype=torch.int64)}
+        return {
+            "theta": self.theta,
+            "square": self.square,
+            "remembered": self.remembered,
+            "generator": self.generator.get_state(),
+            "distances": torch.tensor(self.distances, dtype=torch.int64),
+        }
 
     def restore(self, state, epoch):
         "Continue from what `state` gave"
-        for name in ("theta", "square", "remembered"): getattr(self, name).copy_(state[name])
+        for name in ("theta", "square", "remembered"):
+            getattr(self, name).copy_(state[name])
         self.generator.set_state(state["generator"])
         self.distances, self.epoch = state["distances"].tolist(), epoch
 
@@ -256,61 +299,89 @@ def _stalled(losses, tol, patience):
     return len(losses) > patience and min(losses[-patience:]) > min(losses[:-patience]) - tol
 
 
-def train_blocks(blocks, rates, tol, patience, checkpoint=None, settings=None, verbose=0) -> History:
+def train_blocks(
+    blocks, rates, tol, patience, checkpoint=None, settings=None, verbose=0
+) -> History:
     "An epoch at each of the `rates`, until the loss settles, from where the checkpoint left off"
     history = checkpoint.load(blocks, settings) if checkpoint else History()
     if blocks.epoch > len(rates):
-        raise ValueError(f"the checkpoint has done {blocks.epoch} epochs, more than max_iter={len(rates)}: "
-                         "give a larger max_iter, or this fit another path.")
-    with tqdm(initial=blocks.epoch, total=len(rates), disable=not verbose, desc="sampled", leave=False) as progress:
+        raise ValueError(
+            f"the checkpoint has done {blocks.epoch} epochs, more than max_iter={len(rates)}: "
+            "give a larger max_iter, or this fit another path."
+        )
+    with tqdm(
+        initial=blocks.epoch, total=len(rates), disable=not verbose, desc="sampled", leave=False
+    ) as progress:
         while blocks.epoch < len(rates) and not history.converged:
             loss = blocks.train_epoch(rates[blocks.epoch])
             if not math.isfinite(loss):
-                raise FloatingPointError(f"training diverged in epoch {blocks.epoch}: give a smaller "
-                                         f"learning_rate_init than {rates[0]}.")
+                raise FloatingPointError(
+                    f"training diverged in epoch {blocks.epoch}: give a smaller "
+                    f"learning_rate_init than {rates[0]}."
+                )
             history.loss_curve.append(loss)
             history.epochs.append(blocks.epoch)
-            history.n_iter, history.converged = blocks.epoch, _stalled(history.loss_curve, tol, patience)
+            history.n_iter, history.converged = (
+                blocks.epoch,
+                _stalled(history.loss_curve, tol, patience),
+            )
             progress.update()
             last = history.converged or blocks.epoch == len(rates)
-            if checkpoint and (checkpoint.due() or last): checkpoint.save(blocks, settings, history)
+            if checkpoint and (checkpoint.due() or last):
+                checkpoint.save(blocks, settings, history)
     return history
 
 # %% ../../nbs/network/sampling.ipynb #ddeafc5b
 def sampled(
-    network: SelfEncoderNetwork,       # its output layer is set, wherever it was
-    Z,                                 # row i belongs to output i
+    network: SelfEncoderNetwork,  # its output layer is set, wherever it was
+    Z,  # row i belongs to output i
     *,
-    n_negatives: int,                  # about how many other outputs a row is compared with in a step
-    batch_size: int|None = None,       # rows per step; None: see `block_sizes`
-    learning_rate_init: float|None = None,  # share of a typical weight; None: 0.3, less for fewer than 30 epochs
-    learning_rate_decay: float|None = None,  # factor per epoch; None: down to a fiftieth in `max_iter` epochs
-    max_iter: int = 30,                # epochs
+    n_negatives: int,  # about how many other outputs a row is compared with in a step
+    batch_size: int | None = None,  # rows per step; None: see `block_sizes`
+    learning_rate_init: float
+    | None = None,  # share of a typical weight; None: 0.3, less for fewer than 30 epochs
+    learning_rate_decay: float
+    | None = None,  # factor per epoch; None: down to a fiftieth in `max_iter` epochs
+    max_iter: int = 30,  # epochs
     tol: float = 1e-4,
-    n_iter_no_change: int = 10,        # epochs without a gain of `tol` after which training ends
-    alpha: float = 0.0,                # penalty alpha / 2 |w_i|^2 for each output, as in the other solvers
+    n_iter_no_change: int = 10,  # epochs without a gain of `tol` after which training ends
+    alpha: float = 0.0,  # penalty alpha / 2 |w_i|^2 for each output, as in the other solvers
     random_state: int = 0,
-    verbose: int = 0,                  # 1: a progress bar with the time left
-    checkpoint=None,                   # a path, or a `Checkpoint`: save there regularly, and resume from there
+    verbose: int = 0,  # 1: a progress bar with the time left
+    checkpoint=None,  # a path, or a `Checkpoint`: save there regularly, and resume from there
 ) -> History:
     "Train the output layer from the normal start, each row against its own output and about `n_negatives` others"
     Z = check_rows(network, Z)
     if network.hidden_layer_sizes:
-        raise ValueError("n_negatives trains a network without hidden layers; with hidden layers use n_visible, "
-                         "which trains on a sample of the rows.")
+        raise ValueError(
+            "n_negatives trains a network without hidden layers; with hidden layers use n_visible, "
+            "which trains on a sample of the rows."
+        )
     if n_negatives < 1 or alpha < 0:
-        raise ValueError(f"n_negatives must be at least 1 and alpha at least 0; got {n_negatives} and {alpha}.")
+        raise ValueError(
+            f"n_negatives must be at least 1 and alpha at least 0; got {n_negatives} and {alpha}."
+        )
     rate = float(learning_rate_init or min(0.3, 0.01 * max_iter))
     decay = float(learning_rate_decay or 0.02 ** (1 / max_iter))
-    if isinstance(checkpoint, (str, os.PathLike)): checkpoint = Checkpoint(checkpoint)
-    plan = {"n_negatives": int(n_negatives), "batch_size": batch_size and int(batch_size), "random_state": random_state}
+    if isinstance(checkpoint, (str, os.PathLike)):
+        checkpoint = Checkpoint(checkpoint)
+    plan = {
+        "n_negatives": int(n_negatives),
+        "batch_size": batch_size and int(batch_size),
+        "random_state": random_state,
+    }
     with one_thread():
         start_gaussian(network, Z, alpha)
         blocks = Blocks(network, Z, **plan, alpha=alpha)
         settings = checkpoint and plan | {
-            "alpha": float(alpha), "output_activation": network.output_activation, "rows": fingerprint(Z),
-            "tol": float(tol), "n_iter_no_change": int(n_iter_no_change),
-            "learning_rate_init": rate, "learning_rate_decay": decay}
+            "alpha": float(alpha),
+            "output_activation": network.output_activation,
+            "rows": fingerprint(Z),
+            "tol": float(tol),
+            "n_iter_no_change": int(n_iter_no_change),
+            "learning_rate_init": rate,
+            "learning_rate_decay": decay,
+        }
         rates = [rate * decay**epoch for epoch in range(max_iter)]
         history = train_blocks(blocks, rates, tol, n_iter_no_change, checkpoint, settings, verbose)
         blocks.write(network)

@@ -22,17 +22,22 @@ from ..runtime import check_option, one_thread
 
 # %% ../../nbs/network/solvers.ipynb #98a4a946
 LOSSES = ("eq1", "cross_entropy", "bce_float32", "bce_float64")
-BLOCK_BYTES = 2**20  # of logits at a time: large enough to amortise a call, small enough for the cache
+BLOCK_BYTES = (
+    2**20
+)  # of logits at a time: large enough to amortise a call, small enough for the cache
 LOSS_EVERY = 10  # epochs of Adam between two evaluations of the loss
 
 
 @dataclass
 class History:
     "What a solver did"
+
     loss_curve: list = field(default_factory=list)  # the objective divided by the number of rows
     n_iter: int = 0  # epochs of Adam, steps of the other solvers
     converged: bool = False  # whether the stopping rule was met before max_iter
-    epochs: list = field(default_factory=list)  # after how many iterations each value of loss_curve was taken
+    epochs: list = field(
+        default_factory=list
+    )  # after how many iterations each value of loss_curve was taken
 
 # %% ../../nbs/network/solvers.ipynb #d5add022
 def _sum_log1p(T, sign, dim=-1):
@@ -45,14 +50,17 @@ def _sum_log1p(T, sign, dim=-1):
 
 def _own(U, columns):
     "What stands in each row's own column: `columns` is the first of consecutive ones, or all of them"
-    if isinstance(columns, int): return U[..., columns:columns + U.shape[1]].diagonal(dim1=1, dim2=2)
+    if isinstance(columns, int):
+        return U[..., columns : columns + U.shape[1]].diagonal(dim1=1, dim2=2)
     return U[:, torch.arange(U.shape[1], device=U.device), columns]
 
 
 def _set_own(U, columns, values):
     "Write `values` into each row's own column"
-    if isinstance(columns, int): _own(U, columns).copy_(values)
-    else: U[:, torch.arange(U.shape[1], device=U.device), columns] = values
+    if isinstance(columns, int):
+        _own(U, columns).copy_(values)
+    else:
+        U[:, torch.arange(U.shape[1], device=U.device), columns] = values
 
 # %% ../../nbs/network/solvers.ipynb #c92d0004
 def _sigmoid_block(U, own, columns, with_loss):
@@ -60,7 +68,8 @@ def _sigmoid_block(U, own, columns, with_loss):
     _set_own(U, columns, -own)  # the own output shall be on
     loss = U.clamp(min=0).sum(-1) if with_loss else None
     U.sigmoid_()
-    if with_loss: loss -= _sum_log1p(torch.minimum(U, 1 - U), -1)
+    if with_loss:
+        loss -= _sum_log1p(torch.minimum(U, 1 - U), -1)
     _set_own(U, columns, -torch.sigmoid(-own))
     return loss, None
 
@@ -111,7 +120,8 @@ def _eq1_rows(u, own, with_loss):
     own_gradient = torch.where(right, -(S * delta + R) / D, own_p * (1 - R) - 1 - own_e * via_top)
     gradient = (p * (1 - R)).add_(r).sub_(e * via_top)
     gradient.scatter_(1, top, (2 - R) / D).scatter_(1, own, own_gradient)
-    if not with_loss: return gradient, None
+    if not with_loss:
+        return gradient, None
     own_log_p = torch.where(right, 0.0, u.gather(1, own) - top_value) - D.log()
     top_log_complement = torch.where(right, 0.0, S.log() + second - top_value - D.log())
     return gradient, (r.log1p().sum(1, keepdim=True) - own_log_p - top_log_complement)[:, 0]
@@ -129,8 +139,11 @@ def _exact_rows(U, loss, accurate, h, output, columns, exact):
     "Compute again, by the formula `exact`, the rows that are not accurate"
     models, rows = (~accurate).nonzero(as_tuple=True)
     own = columns + rows if isinstance(columns, int) else columns[rows]
-    U[models, rows], value = exact(torch.bmm(h, output)[models, rows], own[:, None], loss is not None)
-    if loss is not None: loss[models, rows] = value
+    U[models, rows], value = exact(
+        torch.bmm(h, output)[models, rows], own[:, None], loss is not None
+    )
+    if loss is not None:
+        loss[models, rows] = value
 
 # %% ../../nbs/network/solvers.ipynb #ab39a27b
 def _bce_loss(p, columns):
@@ -144,7 +157,9 @@ def _bce_sigmoid_block(U, own, columns, with_loss, dtype=torch.float32):
     "BCELoss of sigmoids that are computed as `dtype`"
     p = U.to(dtype).sigmoid_()
     loss, own = _bce_loss(p, columns) if with_loss else None, _own(p, columns) - 1
-    factor = torch.addcmul(p, p, p, value=-1).mul_(1e12).clamp_(max=1)   # s / max(s, 1e-12), with s = p (1 - p)
+    factor = (
+        torch.addcmul(p, p, p, value=-1).mul_(1e12).clamp_(max=1)
+    )  # s / max(s, 1e-12), with s = p (1 - p)
     _set_own(p, columns, own)
     U.copy_(p.mul_(factor))
     return loss, None
@@ -155,34 +170,45 @@ def _bce_softmax_block(U, own, columns, with_loss, dtype=torch.float32):
     p = U.to(dtype).softmax(-1)
     s, own = torch.addcmul(p, p, p, value=-1).clamp_(min=1e-12), _own(p, columns)
     own_gradient = (own - 1) / _own(s, columns)
-    gradient = torch.div(p, s, out=s)   # with respect to p
+    gradient = torch.div(p, s, out=s)  # with respect to p
     _set_own(gradient, columns, own_gradient)
     U.copy_(gradient.sub_(torch.linalg.vecdot(gradient, p)[..., None]).mul_(p))
     return _bce_loss(p, columns) if with_loss else None, None
 
 
 # the loss and the output activation -> what makes the gradient of a block, and what does it for logits of any size
-_BLOCKS = {("eq1", "sigmoid"): (_sigmoid_block, None), ("eq1", "softmax"): (_softmax_block, _eq1_rows),
-           ("cross_entropy", "softmax"): (_cross_entropy_block, _cross_entropy_rows),
-           ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None),
-           ("bce_float32", "softmax"): (_bce_softmax_block, None),
-           ("bce_float64", "sigmoid"): (partial(_bce_sigmoid_block, dtype=torch.float64), None),
-           ("bce_float64", "softmax"): (partial(_bce_softmax_block, dtype=torch.float64), None)}
+_BLOCKS = {
+    ("eq1", "sigmoid"): (_sigmoid_block, None),
+    ("eq1", "softmax"): (_softmax_block, _eq1_rows),
+    ("cross_entropy", "softmax"): (_cross_entropy_block, _cross_entropy_rows),
+    ("bce_float32", "sigmoid"): (_bce_sigmoid_block, None),
+    ("bce_float32", "softmax"): (_bce_softmax_block, None),
+    ("bce_float64", "sigmoid"): (partial(_bce_sigmoid_block, dtype=torch.float64), None),
+    ("bce_float64", "softmax"): (partial(_bce_softmax_block, dtype=torch.float64), None),
+}
 
 # %% ../../nbs/network/solvers.ipynb #188f64cc
 def check_rows(network, Z):
     "The rows of `Z` as a tensor that `network` can be trained on; raises if they cannot be"
     Z = torch.as_tensor(Z, dtype=network.output.dtype, device=network.output.device)
     if Z.ndim != 2 or Z.shape[1] != network.n_features:
-        raise ValueError(f"the network was built for rows of {network.n_features} features; "
-                         f"got an array of shape {tuple(Z.shape)}.")
+        raise ValueError(
+            f"the network was built for rows of {network.n_features} features; "
+            f"got an array of shape {tuple(Z.shape)}."
+        )
     if len(Z) < 2:
-        raise ValueError(f"a self-encoder tells samples apart, so it needs at least 2 rows; got {len(Z)}.")
+        raise ValueError(
+            f"a self-encoder tells samples apart, so it needs at least 2 rows; got {len(Z)}."
+        )
     if len(Z) != network.n_outputs:
-        raise ValueError(f"row i belongs to output i, so {network.n_outputs} rows are expected; got {len(Z)}.")
+        raise ValueError(
+            f"row i belongs to output i, so {network.n_outputs} rows are expected; got {len(Z)}."
+        )
     if not torch.isfinite(Z).all():
-        raise ValueError("the rows must be finite numbers; found NaN, infinity or a number too large for "
-                         f"{str(Z.dtype).removeprefix('torch.')}.")
+        raise ValueError(
+            "the rows must be finite numbers; found NaN, infinity or a number too large for "
+            f"{str(Z.dtype).removeprefix('torch.')}."
+        )
     return Z
 
 
@@ -193,14 +219,27 @@ def _multiple_of_16(n):
 def check_stack(networks, Zs, loss, alpha):
     "The rows of each network as a tensor; raises if they cannot be trained together"
     check_option("loss", loss, LOSSES)
-    if not alpha >= 0: raise ValueError(f"alpha must be at least 0; got {alpha}.")
-    if len({(f.n_features, f.hidden_layer_sizes, f.activation, f.output_activation) for f in networks}) != 1:
+    if not alpha >= 0:
+        raise ValueError(f"alpha must be at least 0; got {alpha}.")
+    if (
+        len(
+            {
+                (f.n_features, f.hidden_layer_sizes, f.activation, f.output_activation)
+                for f in networks
+            }
+        )
+        != 1
+    ):
         raise ValueError("networks that are trained together must have the same architecture.")
     if len(networks) != len(Zs):
-        raise ValueError(f"each network needs its own rows; got {len(networks)} networks and {len(Zs)} tables.")
+        raise ValueError(
+            f"each network needs its own rows; got {len(networks)} networks and {len(Zs)} tables."
+        )
     Zs = [check_rows(network, Z) for network, Z in zip(networks, Zs)]
     if networks[0].output_activation == "sigmoid" and loss == "cross_entropy":
-        raise ValueError("loss='cross_entropy' needs output_activation='softmax'; with a sigmoid use loss='eq1'.")
+        raise ValueError(
+            "loss='cross_entropy' needs output_activation='softmax'; with a sigmoid use loss='eq1'."
+        )
     return Zs
 
 # %% ../../nbs/network/solvers.ipynb #8056c4e3
@@ -214,7 +253,9 @@ class Stack:
         self.block, self.exact = _BLOCKS[loss, first.output_activation]
         self.n = [len(Z) for Z in Zs]
         sizes = [first.n_features, *first.hidden_layer_sizes]
-        self.shapes = [(sizes[-1] + 1, _multiple_of_16(max(self.n)))] + [(a + 1, b) for a, b in zip(sizes, sizes[1:])]
+        self.shapes = [(sizes[-1] + 1, _multiple_of_16(max(self.n)))] + [
+            (a + 1, b) for a, b in zip(sizes, sizes[1:])
+        ]
         length = _multiple_of_16(sum(a * b for a, b in self.shapes))
         zeros = first.output.detach().new_zeros
         self.x = zeros(len(networks), max(self.n), sizes[0] + 1)
@@ -231,21 +272,24 @@ class Stack:
     def _load(self, networks, Zs):
         self.output[:, -1] = -1e30  # a unit that is never on
         for i, (network, Z) in enumerate(zip(networks, Zs)):
-            self.x[i, :len(Z), :-1], self.x[i, :len(Z), -1] = Z, 1.0
-            self.output[i, :, :len(Z)] = network.output
+            self.x[i, : len(Z), :-1], self.x[i, : len(Z), -1] = Z, 1.0
+            self.output[i, :, : len(Z)] = network.output
             for mine, layer in zip(self.hidden, network.hidden):
                 mine[i, :-1], mine[i, -1] = layer.weight.T, layer.bias
 
     def views(self, flat):
         "The output layer and the hidden layers (weights transposed, bias last) as views of flat vectors"
-        pieces = flat.split([a * b for a, b in self.shapes] + [flat.shape[1] - sum(a * b for a, b in self.shapes)], 1)
+        pieces = flat.split(
+            [a * b for a, b in self.shapes] + [flat.shape[1] - sum(a * b for a, b in self.shapes)],
+            1,
+        )
         return [piece.view(-1, a, b) for piece, (a, b) in zip(pieces, self.shapes)]
 
     @torch.no_grad()
     def store(self, theta, network):
         "Write the flat vector `theta` of one model into `network`"
         output, *hidden = (view[0] for view in self.views(theta[None]))
-        network.output.copy_(output[:, :network.n_outputs])
+        network.output.copy_(output[:, : network.n_outputs])
         for mine, layer in zip(hidden, network.hidden):
             layer.weight.copy_(mine[:-1].T)
             layer.bias.copy_(mine[-1])
@@ -256,8 +300,12 @@ class Stack:
         self.x, self.n = self.x[positions], [self.n[p] for p in positions]
 
 # %% ../../nbs/network/solvers.ipynb #df546fbc
-SLOPES = {"relu": lambda h: h > 0, "tanh": lambda h: 1 - h * h, "logistic": lambda h: h * (1 - h),
-          "identity": torch.ones_like}
+SLOPES = {
+    "relu": lambda h: h > 0,
+    "tanh": lambda h: 1 - h * h,
+    "logistic": lambda h: h * (1 - h),
+    "identity": torch.ones_like,
+}
 
 
 def _forward(stack, x):
@@ -274,7 +322,8 @@ def _backward(stack, layers, dh):
     for layer in reversed(range(len(stack.hidden))):
         du = dh * SLOPES[stack.activation](layers[layer + 1][..., :-1])
         stack.d_hidden[layer].copy_(torch.bmm(layers[layer].mT, du))
-        if layer: dh = torch.bmm(du, stack.hidden[layer][:, :-1].mT)
+        if layer:
+            dh = torch.bmm(du, stack.hidden[layer][:, :-1].mT)
 
 # %% ../../nbs/network/solvers.ipynb #52af3d0b
 def row_blocks(stack: Stack, rows: int):
@@ -294,26 +343,36 @@ def loss_and_gradient(stack: Stack, rows: torch.Tensor | None = None, with_loss:
     x = stack.x if rows is None else stack.x[:, rows]
     layers = _forward(stack, x)
     h, output, d_output = layers[-1], stack.output, stack.d_output
-    own = (h * (output[..., :h.shape[1]] if rows is None else output[..., rows]).mT).sum(-1)
-    dh = h.new_empty(len(h), h.shape[2] - 1, h.shape[1]) if stack.hidden else None  # transposed: a faster product
+    own = (h * (output[..., : h.shape[1]] if rows is None else output[..., rows]).mT).sum(-1)
+    dh = (
+        h.new_empty(len(h), h.shape[2] - 1, h.shape[1]) if stack.hidden else None
+    )  # transposed: a faster product
     total = torch.zeros(len(h), dtype=torch.float64) if with_loss else None
     for m, r in row_blocks(stack, h.shape[1]):
         columns = r.start if rows is None else rows[r]
-        U = _relative_logits(own[m, r], h[m, r], output[m]) if stack.exact else torch.bmm(h[m, r], output[m])
+        U = (
+            _relative_logits(own[m, r], h[m, r], output[m])
+            if stack.exact
+            else torch.bmm(h[m, r], output[m])
+        )
         loss, accurate = stack.block(U, own[m, r], columns, with_loss)
         if accurate is not None and not accurate.all():
             _exact_rows(U, loss, accurate, h[m, r], output[m], columns, stack.exact)
         torch.baddbmm(d_output[m], h[m, r].mT, U, beta=float(r.start > 0), out=d_output[m])
-        if dh is not None: dh[m, :, r] = torch.bmm(output[m, :-1], U.mT)
-        if with_loss: total[m] += (loss * x[m, r, -1]).sum(1).cpu()
-    if dh is not None: _backward(stack, layers, dh.mT)
+        if dh is not None:
+            dh[m, :, r] = torch.bmm(output[m, :-1], U.mT)
+        if with_loss:
+            total[m] += (loss * x[m, r, -1]).sum(1).cpu()
+    if dh is not None:
+        _backward(stack, layers, dh.mT)
     _add_penalty(stack, total, h.shape[1] / stack.x.shape[1])
     return total
 
 # %% ../../nbs/network/solvers.ipynb #6326c73c
 def _add_penalty(stack, total, share):
     "A part of the rows carries the same part of the penalty"
-    if stack.alpha: stack.d_output[:, :-1].add_(stack.output[:, :-1], alpha=share * stack.alpha)
+    if stack.alpha:
+        stack.d_output[:, :-1].add_(stack.output[:, :-1], alpha=share * stack.alpha)
     if stack.alpha and total is not None:
         total += share * stack.alpha / 2 * stack.output[:, :-1].square().sum((1, 2)).cpu()
 
@@ -345,36 +404,60 @@ class _Watch:
             history.loss_curve.append(loss / n)
             history.epochs.append(epoch)
             history.n_iter = epoch
-            if loss / n < lowest: self.best[i] = self.stack.theta[position]
-            if loss / n < lowest - self.tol: self.improved[i] = epoch
+            if loss / n < lowest:
+                self.best[i] = self.stack.theta[position]
+            if loss / n < lowest - self.tol:
+                self.improved[i] = epoch
             history.converged = math.isfinite(loss) and epoch - self.improved[i] >= self.patience
-            if not history.converged: go_on.append(position)
+            if not history.converged:
+                go_on.append(position)
         self.alive = [self.alive[position] for position in go_on]
         return go_on
 
 # %% ../../nbs/network/solvers.ipynb #7f61cbc0
-def _adam(stack, rates, decay, max_iter, tol, patience, batch_size, random_state, verbose, look_every=LOSS_EVERY,
-          callback=None, callback_every=None):
+def _adam(
+    stack,
+    rates,
+    decay,
+    max_iter,
+    tol,
+    patience,
+    batch_size,
+    random_state,
+    verbose,
+    look_every=LOSS_EVERY,
+    callback=None,
+    callback_every=None,
+):
     "Train all the models of the stack; the watch with their histories and best weights"
     watch, step, rows = _Watch(stack, tol, patience), 0, stack.x.shape[1]
-    generator, full = torch.Generator().manual_seed(random_state), batch_size is None or batch_size >= rows
+    generator, full = (
+        torch.Generator().manual_seed(random_state),
+        batch_size is None or batch_size >= rows,
+    )
     state = [torch.zeros_like(stack.theta) for _ in range(2)]  # mean and square
     rate = torch.tensor(rates, dtype=stack.theta.dtype, device=stack.theta.device)[:, None]
     for epoch in tqdm(range(max_iter + 1), desc="adam", disable=not verbose, leave=False):
         look = epoch % look_every == 0 or epoch == max_iter
         losses = loss_and_gradient(stack, with_loss=look) if full or look else None
-        if callback is not None and (epoch % (callback_every or look_every) == 0 or epoch == max_iter):
+        if callback is not None and (
+            epoch % (callback_every or look_every) == 0 or epoch == max_iter
+        ):
             callback(epoch, {i: stack.theta[position] for position, i in enumerate(watch.alive)})
         if look:
             go_on = watch.look(epoch, losses)
-            if not go_on or epoch == max_iter: break
+            if not go_on or epoch == max_iter:
+                break
             if len(go_on) < len(stack.n):
                 gradient = stack.gradient[go_on]
                 stack.keep(go_on)
                 stack.gradient.copy_(gradient)
                 state, rate = [part[go_on] for part in state], rate[go_on]
-        for batch in [None] if full else torch.randperm(rows, generator=generator).split(batch_size):
-            if not full: loss_and_gradient(stack, batch, with_loss=False)
+        for batch in (
+            [None] if full else torch.randperm(rows, generator=generator).split(batch_size)
+        ):
+            if not full:
+                loss_and_gradient(stack, batch, with_loss=False)
             step += 1
             _adam_step(stack.theta, stack.gradient, *state, rate, step)
         rate = rate * decay
@@ -382,13 +465,18 @@ def _adam(stack, rates, decay, max_iter, tol, patience, batch_size, random_state
 
 # %% ../../nbs/network/solvers.ipynb #310a3655
 def _warn(solver, max_iter):
-    warnings.warn(f"{solver} reached max_iter={max_iter} before its stopping rule was met; raise max_iter, or raise "
-                  "tol if the loss has settled well enough for you.", ConvergenceWarning, stacklevel=3)
+    warnings.warn(
+        f"{solver} reached max_iter={max_iter} before its stopping rule was met; raise max_iter, or raise "
+        "tol if the loss has settled well enough for you.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 def _check_at_least(low, **values):
     for name, value in values.items():
-        if not value >= low: raise ValueError(f"{name} must be at least {low}; got {value}.")
+        if not value >= low:
+            raise ValueError(f"{name} must be at least {low}; got {value}.")
 
 # %% ../../nbs/network/solvers.ipynb #2f056f80
 def adam_many(
@@ -411,23 +499,44 @@ def adam_many(
     callback_every: int | None = None,  # epochs between two calls of it; None: as `look_every`
 ) -> list:  # of History
     "Train many self-encoders of one architecture in one batched computation"
-    _check_at_least(1, max_iter=max_iter, n_iter_no_change=n_iter_no_change, batch_size=batch_size or 1)
+    _check_at_least(
+        1, max_iter=max_iter, n_iter_no_change=n_iter_no_change, batch_size=batch_size or 1
+    )
     if len(learning_rates) != len(networks) or not min(learning_rates) > 0:
-        raise ValueError(f"give a positive learning rate for each network; got {list(learning_rates)} "
-                         f"for {len(networks)} networks.")
+        raise ValueError(
+            f"give a positive learning rate for each network; got {list(learning_rates)} "
+            f"for {len(networks)} networks."
+        )
     if batch_size is not None and len({len(Z) for Z in Zs}) > 1:
-        raise ValueError("mini-batches need tables of one length; use batch_size=None for tables of several lengths.")
+        raise ValueError(
+            "mini-batches need tables of one length; use batch_size=None for tables of several lengths."
+        )
     with one_thread():
         stack = Stack(networks, Zs, loss, alpha, block_bytes)
 
         def show(epoch, weights):
-            for i, theta in weights.items(): stack.store(theta, networks[i])
+            for i, theta in weights.items():
+                stack.store(theta, networks[i])
             callback(epoch)
 
-        watch = _adam(stack, learning_rates, learning_rate_decay, max_iter, tol, n_iter_no_change, batch_size,
-                      random_state, verbose, look_every, callback and show, callback_every)
-        for theta, network in zip(watch.best, networks): stack.store(theta, network)
-    if not all(history.converged for history in watch.histories): _warn("adam", max_iter)
+        watch = _adam(
+            stack,
+            learning_rates,
+            learning_rate_decay,
+            max_iter,
+            tol,
+            n_iter_no_change,
+            batch_size,
+            random_state,
+            verbose,
+            look_every,
+            callback and show,
+            callback_every,
+        )
+        for theta, network in zip(watch.best, networks):
+            stack.store(theta, network)
+    if not all(history.converged for history in watch.histories):
+        _warn("adam", max_iter)
     return watch.histories
 
 # %% ../../nbs/network/solvers.ipynb #13497147
@@ -451,7 +560,8 @@ def _direction(gradient, pairs):
     if pairs:
         s, y, sy = pairs[-1]
         q.mul_(sy / torch.dot(y, y).item())
-    for (s, y, sy), a in zip(pairs, reversed(coefficients)): q.add_(s, alpha=a - torch.dot(y, q).item() / sy)
+    for (s, y, sy), a in zip(pairs, reversed(coefficients)):
+        q.add_(s, alpha=a - torch.dot(y, q).item() / sy)
     return q.neg_()
 
 
@@ -460,9 +570,12 @@ def _line_search(stack, start, direction, value, slope, step):
     for _ in range(20):
         torch.add(start, direction, alpha=step, out=stack.theta[0])
         new = loss_and_gradient(stack).item() / stack.n[0]
-        if new <= value + 1e-4 * step * slope: return step, new
+        if new <= value + 1e-4 * step * slope:
+            return step, new
         # the minimum of the parabola through what is known, kept within reason
-        parabola = -slope * step**2 / (2 * (new - value - slope * step)) if math.isfinite(new) else 0.0
+        parabola = (
+            -slope * step**2 / (2 * (new - value - slope * step)) if math.isfinite(new) else 0.0
+        )
         step = min(max(parabola, step / 10), step / 2)
     stack.theta[0] = start
     return None
@@ -475,18 +588,22 @@ def _lbfgs(stack, max_iter, tol, verbose, memory=10):
         gradient = stack.gradient[0].clone()
         direction = _direction(gradient, pairs)
         slope = torch.dot(gradient, direction).item() / stack.n[0]
-        step = 1.0 if pairs else min(1.0, math.sqrt(stack.n[0]) / max(direction.norm().item(), 1e-30))
+        step = (
+            1.0 if pairs else min(1.0, math.sqrt(stack.n[0]) / max(direction.norm().item(), 1e-30))
+        )
         found = _line_search(stack, stack.theta[0].clone(), direction, value, slope, step)
         if found is None:  # nothing lower in this precision
             history.converged = True
             break
         fall, s, y = value - found[1], direction.mul_(found[0]), stack.gradient[0] - gradient
         value, sy = found[1], torch.dot(s, y).item()
-        if sy > 1e-10 * torch.dot(y, y).item(): pairs = pairs[1 - memory:] + [(s, y, sy)]
+        if sy > 1e-10 * torch.dot(y, y).item():
+            pairs = pairs[1 - memory :] + [(s, y, sy)]
         history.loss_curve.append(value)
         history.epochs.append(iteration)
         history.n_iter, history.converged = iteration, fall <= tol * max(value, 1e-3)
-        if history.converged: break
+        if history.converged:
+            break
     return history
 
 # %% ../../nbs/network/solvers.ipynb #403f19a4
@@ -507,7 +624,8 @@ def lbfgs(
         stack = Stack([network], [Z], loss, alpha, block_bytes)
         history = _lbfgs(stack, max_iter, tol, verbose)
         stack.store(stack.theta[0], network)
-    if not history.converged: _warn("lbfgs", max_iter)
+    if not history.converged:
+        _warn("lbfgs", max_iter)
     return history
 
 # %% ../../nbs/network/solvers.ipynb #ba774fdd
@@ -516,7 +634,9 @@ def whiten(Z: torch.Tensor):
     mean = Z.double().mean(0)
     centred = Z.double() - mean
     deviation = centred.square().mean(0).sqrt()
-    deviation = torch.where(deviation > 1e-7 * mean.abs(), deviation, math.inf)  # a constant column is dropped
+    deviation = torch.where(
+        deviation > 1e-7 * mean.abs(), deviation, math.inf
+    )  # a constant column is dropped
     centred = centred / deviation
     values, vectors = torch.linalg.eigh(centred.T @ centred / len(Z))
     kept = values > 1e-10 * values.max().clamp(min=1e-300)
@@ -529,7 +649,7 @@ def _newton_pass(X, Q, theta, outputs, rows):
     loss, weight = F.softplus(-own), torch.sigmoid(own) * torch.sigmoid(-own)
     gradient, hessian = -torch.sigmoid(-own) * X[outputs].T, weight * Q[outputs].T
     for start in range(0, len(X), rows):
-        x, q = X[start:start + rows], Q[start:start + rows]
+        x, q = X[start : start + rows], Q[start : start + rows]
         here = ((outputs >= start) & (outputs < start + rows)).nonzero()[:, 0]
         u = x @ theta
         u[outputs[here] - start, here] = -math.inf  # the own row has been counted
@@ -580,7 +700,8 @@ def _newton(X, Q, outputs, alpha, max_iter, tol, rows):
         done = promise[active] <= tol
         theta[:, active[done]] += step[:, active[done]]  # the step is at hand, and now safe
         active = active[~done]
-        if not len(active): break
+        if not len(active):
+            break
     return theta, curve, not len(active)
 
 # %% ../../nbs/network/solvers.ipynb #ba2a1ed4
@@ -597,22 +718,30 @@ def newton(
 ) -> History:
     "Solve the sigmoid model without hidden layer as n logistic regressions: no learning rate, no start"
     if network.output_activation != "sigmoid" or network.hidden_layer_sizes:
-        raise ValueError("newton solves output_activation='sigmoid' without hidden layers; "
-                         "use lbfgs or adam for any other network.")
+        raise ValueError(
+            "newton solves output_activation='sigmoid' without hidden layers; "
+            "use lbfgs or adam for any other network."
+        )
     check_option("metric", metric, ("covariance", "identity"))
     if not alpha > 0:
-        raise ValueError("newton needs alpha > 0, because without a penalty most of the regressions have no finite "
-                         f"optimum; got alpha={alpha}.")
+        raise ValueError(
+            "newton needs alpha > 0, because without a penalty most of the regressions have no finite "
+            f"optimum; got alpha={alpha}."
+        )
     _check_at_least(1, max_iter=max_iter)
-    Z = check_rows(network, Z).cpu()  # many small systems, in double precision at both ends: work for a CPU
+    Z = check_rows(
+        network, Z
+    ).cpu()  # many small systems, in double precision at both ends: work for a CPU
     with one_thread(), torch.no_grad():
         mean, T = whiten(Z)
-        if metric == "identity": T = torch.eye(len(mean), dtype=T.dtype)
+        if metric == "identity":
+            T = torch.eye(len(mean), dtype=T.dtype)
         X = F.pad(((Z.double() - mean) @ T).to(Z.dtype), (0, 1), value=1.0)
         theta, history = _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose)
         W = T @ theta[:-1].double()
         network.output.copy_(torch.vstack([W, theta[-1].double() - mean @ W]).to(Z.dtype))
-    if not history.converged: _warn("newton", max_iter)
+    if not history.converged:
+        _warn("newton", max_iter)
     return history
 
 # %% ../../nbs/network/solvers.ipynb #e5ef8e79
@@ -624,7 +753,9 @@ def _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose):
     width = max(16, min(n, block_bytes // (k * k * X.element_size())))
     rows = max(16, block_bytes // (width * X.element_size()) // 16 * 16)
     theta, curves, converged = X.new_empty(k, n), [], True
-    for outputs in tqdm(torch.arange(n).split(width), desc="newton", disable=not verbose, leave=False):
+    for outputs in tqdm(
+        torch.arange(n).split(width), desc="newton", disable=not verbose, leave=False
+    ):
         theta[:, outputs], curve, done = _newton(X, Q, outputs, alpha, max_iter, tol, rows)
         curves.append([values.double().sum().item() / n for values in curve])
         converged = converged and done
@@ -637,14 +768,17 @@ def _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose):
 def bregman_bias(
     network: SelfEncoderNetwork,  # trained with the penalty alpha
     alpha: float,
-    Z: torch.Tensor | None = None,  # the rows whose covariance was the metric of the penalty; None: the identity
+    Z: torch.Tensor
+    | None = None,  # the rows whose covariance was the metric of the penalty; None: the identity
 ) -> SelfEncoderNetwork:
     "Move the penalty of each output into its bias, so that the logits rank by a Bregman divergence"
     W = network.output[:-1]
     if Z is None:
         size = W.square().sum(0)
     else:
-        S = torch.cov(torch.as_tensor(Z, dtype=torch.float64, device=W.device).T, correction=0).reshape(len(W), len(W))
+        S = torch.cov(
+            torch.as_tensor(Z, dtype=torch.float64, device=W.device).T, correction=0
+        ).reshape(len(W), len(W))
         size = (W * (S @ W.double())).sum(0).to(W.dtype)
     network.output[-1] -= alpha / 2 * size
     return network

@@ -14,7 +14,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 import torch
 
-from .model import SelfEncoderNetwork, check_hidden_sizes, start_neighbors, start_random, start_zero
+from selfencoder.network.model import (
+    SelfEncoderNetwork,
+    check_hidden_sizes,
+    start_neighbors,
+    start_random,
+    start_zero,
+)
 from .sampling import sampled
 from .solvers import History, adam, bregman_bias, lbfgs, newton
 from ..runtime import available_memory, choose_device
@@ -22,26 +28,45 @@ from ..runtime import available_memory, choose_device
 # %% ../../nbs/network/training.ipynb #8138ab50
 def choose_dtype(hidden_layer_sizes, device: torch.device) -> torch.dtype:
     "The precision to train and answer in"
-    return torch.float64 if len(hidden_layer_sizes) and device.type != "mps" else torch.float32   # mps has no float64
+    return (
+        torch.float64 if len(hidden_layer_sizes) and device.type != "mps" else torch.float32
+    )  # mps has no float64
 
 # %% ../../nbs/network/training.ipynb #9c7eaf75
-NEWTON_WIDTH = 40   # Newton solves a system of this size per output: beyond it L-BFGS is faster
+NEWTON_WIDTH = 40  # Newton solves a system of this size per output: beyond it L-BFGS is faster
 
 
-def choose_solver(solver: str, n_coordinates: int, hidden_layer_sizes, output_activation: str) -> str:
+def choose_solver(
+    solver: str, n_coordinates: int, hidden_layer_sizes, output_activation: str
+) -> str:
     "The solver that `'auto'` stands for, or the one named if it can train this network"
     linear = len(hidden_layer_sizes) == 0
     if solver == "newton" and not (linear and output_activation == "sigmoid"):
-        raise ValueError("solver='newton' trains a sigmoid output without hidden layer: set "
-                         "output_activation='sigmoid' and hidden_layer_sizes=(), or choose solver='lbfgs' or 'adam'.")
-    if solver != "auto": return solver
-    if not linear: return "adam"
+        raise ValueError(
+            "solver='newton' trains a sigmoid output without hidden layer: set "
+            "output_activation='sigmoid' and hidden_layer_sizes=(), or choose solver='lbfgs' or 'adam'."
+        )
+    if solver != "auto":
+        return solver
+    if not linear:
+        return "adam"
     return "newton" if output_activation == "sigmoid" and n_coordinates <= NEWTON_WIDTH else "lbfgs"
 
 # %% ../../nbs/network/training.ipynb #4cd240ef
 SOLVERS = {"adam": adam, "lbfgs": lbfgs, "newton": newton, "sampled": sampled}
-_STEPS = ("learning_rate_init", "learning_rate_decay", "n_iter_no_change", "batch_size", "random_state")
-OPTIONS = {"adam": _STEPS, "lbfgs": (), "newton": ("metric",), "sampled": (*_STEPS, "n_negatives", "checkpoint")}
+_STEPS = (
+    "learning_rate_init",
+    "learning_rate_decay",
+    "n_iter_no_change",
+    "batch_size",
+    "random_state",
+)
+OPTIONS = {
+    "adam": _STEPS,
+    "lbfgs": (),
+    "newton": ("metric",),
+    "sampled": (*_STEPS, "n_negatives", "checkpoint"),
+}
 # hidden layers can always fit a little better, and their neighbours are then no better: a small step and an early end
 DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 
@@ -49,13 +74,17 @@ DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 def solver_options(solver: str, **options) -> dict:
     "The keyword arguments of the solver: those of `options` that it has and that are not None, and its defaults here"
     takes = ("alpha", "max_iter", "tol", "verbose", *OPTIONS[solver])
-    return DEFAULTS.get(solver, {}) | {name: options[name] for name in takes if options.get(name) is not None}
+    return DEFAULTS.get(solver, {}) | {
+        name: options[name] for name in takes if options.get(name) is not None
+    }
 
 # %% ../../nbs/network/training.ipynb #744c57b5
 STARTS = {"random": start_random, "zero": start_zero, "neighbors": start_neighbors}
 
 
-def start_network(network: SelfEncoderNetwork, rows: torch.Tensor, init: str, generator: torch.Generator):
+def start_network(
+    network: SelfEncoderNetwork, rows: torch.Tensor, init: str, generator: torch.Generator
+):
     "Start `network` as `init` names; `'auto'` is zero, where equal rows have equal outputs"
     init = "zero" if init == "auto" else init
     STARTS[init](network, *([rows] if init == "neighbors" else []), generator=generator)
@@ -66,40 +95,58 @@ def tie_duplicates(network: SelfEncoderNetwork, Z: np.ndarray):
     "Give the outputs of equal rows equal weights, as they had at the start"
     _, group, size = np.unique(Z, axis=0, return_inverse=True, return_counts=True)
     group = group.reshape(-1)
-    if len(size) == len(Z): return
+    if len(size) == len(Z):
+        return
     shared = np.flatnonzero(size[group] > 1)
     columns, index = torch.as_tensor(shared), torch.as_tensor(group[shared])
     output = network.output.detach().cpu().double()
-    mean = torch.zeros(len(output), len(size), dtype=torch.float64).index_add_(1, index, output[:, columns])
+    mean = torch.zeros(len(output), len(size), dtype=torch.float64).index_add_(
+        1, index, output[:, columns]
+    )
     output[:, columns] = (mean / torch.as_tensor(size))[:, index]
     network.output.copy_(output)
 
 # %% ../../nbs/network/training.ipynb #546cfa26
-COPIES = {"adam": 6, "lbfgs": 26, "newton": 6, "sampled": 6}   # arrays of the size of the output layer, held at once
+COPIES = {
+    "adam": 6,
+    "lbfgs": 26,
+    "newton": 6,
+    "sampled": 6,
+}  # arrays of the size of the output layer, held at once
 
 
 def memory_needed(n_outputs: int, width: int, solver: str, itemsize: int = 4) -> int:
     "Bytes that training takes at its peak, besides the table; `width` is that of the last layer before the outputs"
-    pairs = (width + 1) * (width + 2) // 2 if solver == "newton" else 0   # of coordinates, for the Hessians
+    pairs = (
+        (width + 1) * (width + 2) // 2 if solver == "newton" else 0
+    )  # of coordinates, for the Hessians
     return itemsize * n_outputs * ((width + 1) * COPIES[solver] + pairs) + 2**23
 
 # %% ../../nbs/network/training.ipynb #3aa47142
 def check_memory(n_outputs: int, width: int, solver: str, itemsize: int = 4):
     "Raise before anything is allocated if training `n_outputs` outputs over `width` inputs can't fit"
     needed, available = memory_needed(n_outputs, width, solver, itemsize), available_memory()
-    if needed <= available: return
-    or_else = "" if solver == "sampled" else ", or n_negatives to compare each row with a few others at a time"
-    raise MemoryError(f"training {n_outputs:,} outputs over {width} coordinates with {solver} needs about "
-                      f"{needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free: set n_visible to train on a sample "
-                      f"of the rows{or_else}.")
+    if needed <= available:
+        return
+    or_else = (
+        ""
+        if solver == "sampled"
+        else ", or n_negatives to compare each row with a few others at a time"
+    )
+    raise MemoryError(
+        f"training {n_outputs:,} outputs over {width} coordinates with {solver} needs about "
+        f"{needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free: set n_visible to train on a sample "
+        f"of the rows{or_else}."
+    )
 
 # %% ../../nbs/network/training.ipynb #31517c97
 @dataclass
 class Trained:
     "The result of a training"
+
     network: SelfEncoderNetwork  # frozen; output i belongs to row i
-    history: History             # the loss on the way
-    solver: str                  # "adam", "lbfgs", "newton" or "sampled"
+    history: History  # the loss on the way
+    solver: str  # "adam", "lbfgs", "newton" or "sampled"
 
 # %% ../../nbs/network/training.ipynb #21dd4567
 FEW_RECOGNISED, MANY_SATURATED = 0.2, 0.1
@@ -110,34 +157,74 @@ def recognised(network: SelfEncoderNetwork, Z: np.ndarray) -> tuple[float, float
     """Two shares of the rows, or of a hundred of them: those that `network` takes for themselves or for an equal row,
     and those whose own output is saturated near zero"""
     n = len(Z)
-    some = np.linspace(0, n - 1, max(min(n, 100, 2**24 // n), 1)).astype(int)   # few of very many: n logits each
+    some = np.linspace(0, n - 1, max(min(n, 100, 2**24 // n), 1)).astype(
+        int
+    )  # few of very many: n logits each
     rows = torch.as_tensor(Z[some], dtype=network.output.dtype, device=network.output.device)
-    largest, own = network.logits(rows).argmax(1).cpu().numpy(), torch.as_tensor(some, device=rows.device)[:, None]
+    largest, own = (
+        network.logits(rows).argmax(1).cpu().numpy(),
+        torch.as_tensor(some, device=rows.device)[:, None],
+    )
     saturated = network.log_proba(rows).gather(1, own) < math.log(1e-12)
     return float((Z[largest] == Z[some]).all(axis=1).mean()), float(saturated.float().mean())
 
 
-def warn_if_failed(network: SelfEncoderNetwork, Z: np.ndarray, history: History, solver: str, raw: bool):
+def warn_if_failed(
+    network: SelfEncoderNetwork, Z: np.ndarray, history: History, solver: str, raw: bool
+):
     "Warn if `network` has not learned to recognise the rows `Z`, which may be raw features"
     share, saturated = recognised(network, Z)
     first, last = history.loss_curve[0], history.loss_curve[-1]
     units = "set invariance='scale', or give the columns in units in which they are about 1"
     if raw and saturated >= MANY_SATURATED:
-        warnings.warn(f"the outputs are saturated: {saturated:.0%} of the rows have a probability below 1e-12 of being "
-                      f"themselves, because the raw columns hold large numbers; {units}.", ConvergenceWarning,
-                      stacklevel=2)
-    elif share < FEW_RECOGNISED and (history.converged or last >= first):   # else the solver has warned
+        warnings.warn(
+            f"the outputs are saturated: {saturated:.0%} of the rows have a probability below 1e-12 of being "
+            f"themselves, because the raw columns hold large numbers; {units}.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    elif share < FEW_RECOGNISED and (
+        history.converged or last >= first
+    ):  # else the solver has warned
         diverged = last > first and solver in ("adam", "sampled")
-        advice = "give a smaller learning_rate_init or alpha" if diverged else units if raw else "give a smaller alpha"
-        warnings.warn(f"the training failed: the network recognises {share:.0%} of the rows it was trained on (loss "
-                      f"{first:.3g} at first, {last:.3g} after {history.n_iter} iterations of {solver}), so its "
-                      f"neighbours mean little; {advice}.", ConvergenceWarning, stacklevel=2)
+        advice = (
+            "give a smaller learning_rate_init or alpha"
+            if diverged
+            else units
+            if raw
+            else "give a smaller alpha"
+        )
+        warnings.warn(
+            f"the training failed: the network recognises {share:.0%} of the rows it was trained on (loss "
+            f"{first:.3g} at first, {last:.3g} after {history.n_iter} iterations of {solver}), so its "
+            f"neighbours mean little; {advice}.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
 
 # %% ../../nbs/network/training.ipynb #dd7742ed
-def train(Z: np.ndarray, *, hidden_layer_sizes=(), activation="relu", output_activation="softmax", solver="auto",
-          init="auto", alpha=0.1, n_negatives=None, learning_rate_init=None, learning_rate_decay=None, max_iter=None,
-          tol=None, n_iter_no_change=None, batch_size=None, verbose=0, checkpoint=None, device="auto", seed=0,
-          metric_of_data=False) -> Trained:
+def train(
+    Z: np.ndarray,
+    *,
+    hidden_layer_sizes=(),
+    activation="relu",
+    output_activation="softmax",
+    solver="auto",
+    init="auto",
+    alpha=0.1,
+    n_negatives=None,
+    learning_rate_init=None,
+    learning_rate_decay=None,
+    max_iter=None,
+    tol=None,
+    n_iter_no_change=None,
+    batch_size=None,
+    verbose=0,
+    checkpoint=None,
+    device="auto",
+    seed=0,
+    metric_of_data=False,
+) -> Trained:
     """The network that recognises the rows of `Z`, what its solver did, and which solver it was.
 
     The parameters are those of `SelfEncoder`; `seed` is that of the start, of mini-batches and of blocks.
@@ -145,20 +232,39 @@ def train(Z: np.ndarray, *, hidden_layer_sizes=(), activation="relu", output_act
     """
     n, d = Z.shape
     check_hidden_sizes(hidden_layer_sizes)
-    solver = "sampled" if n_negatives else choose_solver(solver, d, hidden_layer_sizes, output_activation)
+    solver = (
+        "sampled"
+        if n_negatives
+        else choose_solver(solver, d, hidden_layer_sizes, output_activation)
+    )
     device, width = choose_device(device), [d, *hidden_layer_sizes][-1]
     dtype = choose_dtype(hidden_layer_sizes, device)
     check_memory(n, width, solver, dtype.itemsize)
-    network = SelfEncoderNetwork(d, n, hidden_layer_sizes, activation, output_activation, dtype, device)
+    network = SelfEncoderNetwork(
+        d, n, hidden_layer_sizes, activation, output_activation, dtype, device
+    )
     rows, penalty = torch.as_tensor(Z, dtype=dtype, device=device), alpha * int(width)
     options = solver_options(
-        solver, alpha=penalty, max_iter=max_iter, tol=tol, verbose=int(verbose), learning_rate_init=learning_rate_init,
-        learning_rate_decay=learning_rate_decay, n_iter_no_change=n_iter_no_change, batch_size=batch_size,
-        random_state=seed, n_negatives=n_negatives, checkpoint=checkpoint,
-        metric="covariance" if metric_of_data else "identity")
-    if solver != "sampled": start_network(network, rows, init, torch.Generator().manual_seed(seed))
+        solver,
+        alpha=penalty,
+        max_iter=max_iter,
+        tol=tol,
+        verbose=int(verbose),
+        learning_rate_init=learning_rate_init,
+        learning_rate_decay=learning_rate_decay,
+        n_iter_no_change=n_iter_no_change,
+        batch_size=batch_size,
+        random_state=seed,
+        n_negatives=n_negatives,
+        checkpoint=checkpoint,
+        metric="covariance" if metric_of_data else "identity",
+    )
+    if solver != "sampled":
+        start_network(network, rows, init, torch.Generator().manual_seed(seed))
     history = SOLVERS[solver](network, rows, **options)
-    if penalty: bregman_bias(network, penalty, rows if options.get("metric") == "covariance" else None)
-    if init != "random": tie_duplicates(network, Z)
+    if penalty:
+        bregman_bias(network, penalty, rows if options.get("metric") == "covariance" else None)
+    if init != "random":
+        tie_duplicates(network, Z)
     warn_if_failed(network, Z, history, solver, raw=metric_of_data)
     return Trained(network.eval().requires_grad_(False), history, solver)

@@ -35,16 +35,20 @@ def _noisy(name, rng):
 def ablation_tables() -> dict:
     "Tables with classes (whole numbers) and with numbers, by name"
     rng, found = np.random.default_rng(0), {}
-    for name in dataset_names(): found[name] = load_dataset(name, return_X_y=True, as_frame=True)
-    for name in ("wine", "glass", "liver", "iris"): found[f"{name}, noise columns"] = _noisy(name, rng)
+    for name in dataset_names():
+        found[name] = load_dataset(name, return_X_y=True, as_frame=True)
+    for name in ("wine", "glass", "liver", "iris"):
+        found[f"{name}, noise columns"] = _noisy(name, rng)
     X = rng.normal(size=(400, 20))
     found["xor of 2 among 20 columns"] = X, (X[:, 0] > 0) ^ (X[:, 1] > 0)
     found = {name: (X, np.unique(y, return_inverse=True)[1]) for name, (X, y) in found.items()}
-    found |= {"diabetes": load_diabetes(return_X_y=True),
-              "friedman1": make_friedman1(300, 10, noise=1.0, random_state=0),
-              "friedman1, noise columns": make_friedman1(300, 35, noise=1.0, random_state=1),
-              "friedman2": make_friedman2(250, noise=125.0, random_state=0),
-              "friedman3": make_friedman3(250, noise=0.1, random_state=0)}
+    found |= {
+        "diabetes": load_diabetes(return_X_y=True),
+        "friedman1": make_friedman1(300, 10, noise=1.0, random_state=0),
+        "friedman1, noise columns": make_friedman1(300, 35, noise=1.0, random_state=1),
+        "friedman2": make_friedman2(250, noise=125.0, random_state=0),
+        "friedman3": make_friedman3(250, noise=0.1, random_state=0),
+    }
     for name, column in {"wine": 0, "glass": 0, "liver": 4, "breast_cancer": 0}.items():
         X = load_dataset(name, return_X_y=True)[0].astype(float)
         there = ~np.isnan(X[:, column])
@@ -54,7 +58,8 @@ def ablation_tables() -> dict:
 # %% ../../nbs/paper/ablation.ipynb #4fc32d8b
 def _candidate_votes(candidate, Z, target, new):
     "The votes of one candidate alone on new rows"
-    for part in candidate.parts: part.penalties, part.mix = candidate.penalties, candidate.mix / len(candidate.parts)
+    for part in candidate.parts:
+        part.penalties, part.mix = candidate.penalties, candidate.mix / len(candidate.parts)
     geometry = KernelGeometry(Z, np.ones(len(Z)), candidate.parts)
     return geometry.vote(new, geometry.vote_coefficients(target.Y.numpy()))
 
@@ -62,24 +67,32 @@ def _candidate_votes(candidate, Z, target, new):
 def _weights(candidates, rows, variant):
     "The weights of the members in one variant"
     names = np.array([candidate.member.name for candidate in candidates])
-    if variant == "equal weights": return np.full(len(names), 1 / len(names))
+    if variant == "equal weights":
+        return np.full(len(names), 1 / len(names))
     kept = names != variant.removeprefix("without ")
     if variant == "without column weights":
         kept = np.array([candidate.member.learned is None for candidate in candidates])
     found = np.zeros(len(names))
-    found[kept] = member_weights([candidate for candidate, keep in zip(candidates, kept) if keep], rows)
+    found[kept] = member_weights(
+        [candidate for candidate, keep in zip(candidates, kept) if keep], rows
+    )
     return found
 
 
 def _scores(target, votes, new_votes, truth) -> dict:
     "How good an average is on new rows, with its leave-one-out votes to calibrate on"
-    if not target.codes: return {"R^2": r2_score(truth, new_votes[:, 0])}
+    if not target.codes:
+        return {"R^2": r2_score(truth, new_votes[:, 0])}
     ones, rows = np.ones(len(votes)), np.arange(len(votes))
     votes, found = with_whole_base(votes, target.Y.numpy(), ones, None, rows), {}
     for ending, correct in (("", True), (", temperature alone", False)):
-        p = softmax(Calibration.fit(votes, target.codes[0].numpy(), ones, correct).scores(new_votes))
-        found |= {f"accuracy{ending}": float((p.argmax(1) == truth).mean()),
-                  f"log-loss{ending}": float(-np.log(p[np.arange(len(truth)), truth]).mean())}
+        p = softmax(
+            Calibration.fit(votes, target.codes[0].numpy(), ones, correct).scores(new_votes)
+        )
+        found |= {
+            f"accuracy{ending}": float((p.argmax(1) == truth).mean()),
+            f"log-loss{ending}": float(-np.log(p[np.arange(len(truth)), truth]).mean()),
+        }
     return found
 
 
@@ -87,7 +100,11 @@ def measure_fold(X, y, train, test):
     "The scores of every variant on one fold, and the weights that leave-one-out gave to the members"
     X, coordinates, classify = pd.DataFrame(X), KernelCoordinates(), y.dtype.kind in "iu"
     Z, new = coordinates.fit_transform(X.iloc[train]), coordinates.transform(X.iloc[test])
-    target = Target.of_classes([y[train]], [int(y.max()) + 1]) if classify else Target.of_numbers(y[train][:, None])
+    target = (
+        Target.of_classes([y[train]], [int(y.max()) + 1])
+        if classify
+        else Target.of_numbers(y[train][:, None])
+    )
     members, ones = PLAIN + LEARNED[classify], np.ones(len(Z))
     rows = TrainingRows(coordinates, Z, target, ones)
     candidates = solve_members(rows, members, PENALTIES)
@@ -96,14 +113,29 @@ def measure_fold(X, y, train, test):
     one_less = [f"without {member.name}" for member in members]
     for variant in ("all", *one_less, "without column weights", "equal weights"):
         w = _weights(candidates, rows, variant)
-        shown = {f"weight: {member.name}": float(each) for member, each in zip(members, w)} if variant == "all" else {}
-        yield variant, _scores(target, np.tensordot(w, votes, 1), np.tensordot(w, tests, 1), y[test]) | shown
-    if len(Z) <= DIRECT_ROWS: return
+        shown = (
+            {f"weight: {member.name}": float(each) for member, each in zip(members, w)}
+            if variant == "all"
+            else {}
+        )
+        yield (
+            variant,
+            _scores(target, np.tensordot(w, votes, 1), np.tensordot(w, tests, 1), y[test]) | shown,
+        )
+    if len(Z) <= DIRECT_ROWS:
+        return
     rows = TrainingRows(coordinates, Z, target, ones)
     parts, votes, *_ = average(choose(rows, members, PENALTIES), rows)
     geometry = KernelGeometry(Z, ones, parts)
-    yield "chosen on 500 rows", _scores(target, votes.numpy(),
-                                        geometry.vote(new, geometry.vote_coefficients(target.Y.numpy())), y[test])
+    yield (
+        "chosen on 500 rows",
+        _scores(
+            target,
+            votes.numpy(),
+            geometry.vote(new, geometry.vote_coefficients(target.Y.numpy())),
+            y[test],
+        ),
+    )
 
 
 def compare_ablation(quick=False):
@@ -113,9 +145,10 @@ def compare_ablation(quick=False):
         X, y = tables[name]
         kind, found = StratifiedKFold if y.dtype.kind in "iu" else KFold, {}
         with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore", UserWarning)   # a class with fewer rows than folds
+            warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds
             splits = kind(N_FOLDS, shuffle=True, random_state=0).split(np.zeros(len(y)), y)
             for train, test in list(splits)[: 1 if quick else N_FOLDS]:
-                for variant, scores in measure_fold(X, y, train, test): found.setdefault(variant, []).append(scores)
+                for variant, scores in measure_fold(X, y, train, test):
+                    found.setdefault(variant, []).append(scores)
         for variant, scores in found.items():
             yield {"table": name, "variant": variant, **pd.DataFrame(scores).mean().to_dict()}

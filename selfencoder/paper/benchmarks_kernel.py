@@ -16,10 +16,21 @@ import warnings
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_diabetes, make_classification, make_friedman1, make_friedman2
-from sklearn.ensemble import (ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingClassifier,
-                              IsolationForest, RandomForestClassifier, RandomForestRegressor)
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_val_predict,
+    train_test_split,
+)
 from sklearn.neighbors import KNeighborsClassifier, LocalOutlierFactor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,7 +39,11 @@ import torch
 
 from ..datasets import dataset_names, load_dataset
 from ..imputer import KernelSelfEncoderImputer
-from ..kernel.estimators import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
+from selfencoder.kernel.estimators import (
+    KernelSelfEncoder,
+    KernelSelfEncoderClassifier,
+    KernelSelfEncoderRegressor,
+)
 from ..network.coordinates import TableCoordinates
 from .ablation import compare_ablation
 from .benchmarks_network import in_a_process, peak_bytes, take_turns, timed
@@ -39,18 +54,26 @@ from ..reasons import doubtful_labels, predict_interval, predict_sets
 
 # %% ../../nbs/paper/benchmarks_kernel.ipynb #b66139f3
 def over_draws(
-    draw,        # seed -> (contenders, score): name -> function without arguments; result -> dict of numbers
+    draw,  # seed -> (contenders, score): name -> function without arguments; result -> dict of numbers
     seeds: int,
-) -> list:       # a dict for each contender
+) -> list:  # a dict for each contender
     "The mean score of each contender over the draws, and its processor time; of a score called `least` the minimum"
     found = {}
     for seed in range(seeds):
         contenders, score = draw(seed)
         for who, turn in take_turns(contenders, 1).items():
             found.setdefault(who, []).append(score(turn["reached"]) | {"cpu": turn["cpu"]})
-    return [{"who": who, **{name: float((np.min if name == "least" else np.mean)(values))
-                            for name, values in pd.DataFrame(scores).items()}, "seeds": seeds}
-            for who, scores in found.items()]
+    return [
+        {
+            "who": who,
+            **{
+                name: float((np.min if name == "least" else np.mean)(values))
+                for name, values in pd.DataFrame(scores).items()
+            },
+            "seeds": seeds,
+        }
+        for who, scores in found.items()
+    ]
 
 
 def forest(kind, seed, trees=300):
@@ -63,7 +86,9 @@ SVC_SEARCH = {"svc__C": [0.1, 1, 10, 100, 1000], "svc__gamma": ["scale", 0.01, 0
 
 def rows_and_classes(n, d=20, seed=0, classes=3):
     "A table with some informative columns and a class"
-    return make_classification(n, d, n_informative=8, n_redundant=4, n_classes=classes, flip_y=0.05, random_state=seed)
+    return make_classification(
+        n, d, n_informative=8, n_redundant=4, n_classes=classes, flip_y=0.05, random_state=seed
+    )
 
 
 def lower_bound(Z):
@@ -76,7 +101,9 @@ def _tuned_svm(classify):
     "A search over 20 settings and 3 folds"
     model = make_pipeline(StandardScaler(), SVC() if classify else SVR())
     step = "svc" if classify else "svr"
-    return GridSearchCV(model, {name.replace("svc", step): each for name, each in SVC_SEARCH.items()}, cv=3)
+    return GridSearchCV(
+        model, {name.replace("svc", step): each for name, each in SVC_SEARCH.items()}, cv=3
+    )
 
 
 def compare_fit(quick=False):
@@ -84,20 +111,31 @@ def compare_fit(quick=False):
     for n in (100, 200) if quick else (300, 1000, 2500):
         for target in ("3 classes", "10 classes", "numbers"):
             classify = target != "numbers"
-            if classify: X, y = rows_and_classes(n, classes=int(target.split()[0]))
-            else: X, y = make_friedman1(n, 20, noise=1.0, random_state=0)
+            if classify:
+                X, y = rows_and_classes(n, classes=int(target.split()[0]))
+            else:
+                X, y = make_friedman1(n, 20, noise=1.0, random_state=0)
             ours = KernelSelfEncoderClassifier if classify else KernelSelfEncoderRegressor
-            trees = (RandomForestClassifier if classify else RandomForestRegressor)(300, random_state=0)
-            Z = torch.as_tensor(np.hstack([X, X]))   # as wide as scores and ranks
-            turns = take_turns({
-                "distances and one Cholesky factor": lambda: lower_bound(Z),
-                "without a target": lambda: KernelSelfEncoder().fit(X) and None,
-                "relevance=None": lambda: ours(relevance=None).fit(X, y) and None,
-                "default": lambda: ours().fit(X, y) and None,
-                "forest of 300": lambda: trees.fit(X, y) and None,
-                "SVM, 20 settings, 3 folds": lambda: _tuned_svm(classify).fit(X, y) and None,
-            }, 1 if quick or n > 1000 else 3)
-            others = "distances and one Cholesky factor", "forest of 300", "SVM, 20 settings, 3 folds"
+            trees = (RandomForestClassifier if classify else RandomForestRegressor)(
+                300, random_state=0
+            )
+            Z = torch.as_tensor(np.hstack([X, X]))  # as wide as scores and ranks
+            turns = take_turns(
+                {
+                    "distances and one Cholesky factor": lambda: lower_bound(Z),
+                    "without a target": lambda: KernelSelfEncoder().fit(X) and None,
+                    "relevance=None": lambda: ours(relevance=None).fit(X, y) and None,
+                    "default": lambda: ours().fit(X, y) and None,
+                    "forest of 300": lambda: trees.fit(X, y) and None,
+                    "SVM, 20 settings, 3 folds": lambda: _tuned_svm(classify).fit(X, y) and None,
+                },
+                1 if quick or n > 1000 else 3,
+            )
+            others = (
+                "distances and one Cholesky factor",
+                "forest of 300",
+                "SVM, 20 settings, 3 folds",
+            )
             for name, turn in turns.items():
                 ratios = {f"times {other}": turn["cpu"] / turns[other]["cpu"] for other in others}
                 yield {"n": n, "d": 20, "target": target, "fit": name, "cpu": turn["cpu"], **ratios}
@@ -109,75 +147,141 @@ def compare_asking(quick=False):
     X, y = rows_and_classes(2 * n)
     model = KernelSelfEncoderClassifier().fit(X[:n], y[:n])
     trees = RandomForestClassifier(300, random_state=0).fit(X[:n], y[:n])
-    model.kneighbors(X[n:])   # computes what is computed once
-    turns = take_turns({
-        "predict": lambda: model.predict(X[n:]) is None,
-        "kneighbors": lambda: model.kneighbors(X[n:]) is None,
-        "identify": lambda: model.identify(X[n:]) is None,
-        "forest of 300, predict": lambda: trees.predict(X[n:]) is None,
-    }, 1 if quick else 7)
+    model.kneighbors(X[n:])  # computes what is computed once
+    turns = take_turns(
+        {
+            "predict": lambda: model.predict(X[n:]) is None,
+            "kneighbors": lambda: model.kneighbors(X[n:]) is None,
+            "identify": lambda: model.identify(X[n:]) is None,
+            "forest of 300, predict": lambda: trees.predict(X[n:]) is None,
+        },
+        1 if quick else 7,
+    )
     of_forest = turns["forest of 300, predict"]["cpu"]
     for name, turn in turns.items():
-        yield {"n": n, "queries": n, "asked": name, "cpu": turn["cpu"], "times the forest": turn["cpu"] / of_forest}
+        yield {
+            "n": n,
+            "queries": n,
+            "asked": name,
+            "cpu": turn["cpu"],
+            "times the forest": turn["cpu"] / of_forest,
+        }
 
 
 def compare_changes(quick=False):
     "Processor time of learning or forgetting one row at n = 2,000, as a share of a fit"
     n = 200 if quick else 2000
     X, y = rows_and_classes(n + 1)
-    models = (("without a target", KernelSelfEncoder(), None, None),
-              ("with a target", KernelSelfEncoderClassifier(), y[:n], y[n:]))
+    models = (
+        ("without a target", KernelSelfEncoder(), None, None),
+        ("with a target", KernelSelfEncoderClassifier(), y[:n], y[n:]),
+    )
     for name, model, known, new in models:
-        fitted = take_turns({"fit": lambda: model.fit(X[:n], known) and None}, 1 if quick else 3)["fit"]["cpu"]
-        model.forget(0)   # computes what is computed once
-        turns = take_turns({"forget": lambda: model.forget(0) and None,
-                            "learn": lambda: model.learn(X[n:], new) and None})
+        fitted = take_turns({"fit": lambda: model.fit(X[:n], known) and None}, 1 if quick else 3)[
+            "fit"
+        ]["cpu"]
+        model.forget(0)  # computes what is computed once
+        turns = take_turns(
+            {
+                "forget": lambda: model.forget(0) and None,
+                "learn": lambda: model.learn(X[n:], new) and None,
+            }
+        )
         for change, turn in turns.items():
-            yield {"n": n, "model": name, "change": change, "cpu": turn["cpu"], "fit": fitted,
-                   "fit / change": fitted / turn["cpu"]}
+            yield {
+                "n": n,
+                "model": name,
+                "change": change,
+                "cpu": turn["cpu"],
+                "fit": fitted,
+                "fit / change": fitted / turn["cpu"],
+            }
 
 # %% ../../nbs/paper/benchmarks_kernel.ipynb #d50409f5
 def with_noise(X: pd.DataFrame, seed: int, times: int = 2) -> pd.DataFrame:
     "`X` with `times` shuffled copies of each column"
     rng = np.random.default_rng(seed)
-    def shuffled(column): return column.iloc[rng.permutation(len(X))].reset_index(drop=True)
-    copies = [pd.DataFrame({f"{name} shuffled {k}": shuffled(X[name]) for name in X}) for k in range(times)]
+
+    def shuffled(column):
+        return column.iloc[rng.permutation(len(X))].reset_index(drop=True)
+
+    copies = [
+        pd.DataFrame({f"{name} shuffled {k}": shuffled(X[name]) for name in X})
+        for k in range(times)
+    ]
     return pd.concat([X.reset_index(drop=True), *copies], axis=1)
 
 
 def compare_noise(quick=False):
     "Mean accuracy over five folds of nine tables, as they are and with twice as many shuffled columns"
-    models = {"kernel self-encoder": KernelSelfEncoderClassifier(random_state=0),
-              "the same, relevance=None": KernelSelfEncoderClassifier(relevance=None),
-              "random forest": forest(RandomForestClassifier, 0), "extra trees": forest(ExtraTreesClassifier, 0)}
+    models = {
+        "kernel self-encoder": KernelSelfEncoderClassifier(random_state=0),
+        "the same, relevance=None": KernelSelfEncoderClassifier(relevance=None),
+        "random forest": forest(RandomForestClassifier, 0),
+        "extra trees": forest(ExtraTreesClassifier, 0),
+    }
     for name in ["iris"] if quick else [name for name in dataset_names() if name != "digits"]:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
-        for noise, table in (("as it is", X.reset_index(drop=True)), ("with shuffled columns", with_noise(X, 0))):
-            scores = {label: [model.fit(table.iloc[train], y.iloc[train]).score(table.iloc[test], y.iloc[test])
-                              for train, test in folds(name, 0)[: 1 if quick else 5]]
-                      for label, model in models.items()}
-            yield {"table": name, "columns": noise, **{label: float(np.mean(each)) for label, each in scores.items()}}
+        for noise, table in (
+            ("as it is", X.reset_index(drop=True)),
+            ("with shuffled columns", with_noise(X, 0)),
+        ):
+            scores = {
+                label: [
+                    model.fit(table.iloc[train], y.iloc[train]).score(
+                        table.iloc[test], y.iloc[test]
+                    )
+                    for train, test in folds(name, 0)[: 1 if quick else 5]
+                ]
+                for label, model in models.items()
+            }
+            yield {
+                "table": name,
+                "columns": noise,
+                **{label: float(np.mean(each)) for label, each in scores.items()},
+            }
 
 
 def compare_friedman(quick=False):
     "R^2 on 2,000 new rows of Friedman's function of 5 columns and 30 of noise, 500 training rows; mean of five draws"
+
     def draw(seed):
         X, y = make_friedman1(100 if quick else 500, 35, noise=1.0, random_state=seed)
         Q, observed = make_friedman1(2000, 35, noise=0.0, random_state=100 + seed)
-        models = {"kernel self-encoder": KernelSelfEncoderRegressor(),
-                  "the same, relevance=None": KernelSelfEncoderRegressor(relevance=None),
-                  "random forest": RandomForestRegressor(300, random_state=seed),
-                  "extra trees": ExtraTreesRegressor(300, random_state=seed)}
-        contenders = {name: lambda model=model: model.fit(X, y).score(Q, observed) for name, model in models.items()}
+        models = {
+            "kernel self-encoder": KernelSelfEncoderRegressor(),
+            "the same, relevance=None": KernelSelfEncoderRegressor(relevance=None),
+            "random forest": RandomForestRegressor(300, random_state=seed),
+            "extra trees": ExtraTreesRegressor(300, random_state=seed),
+        }
+        contenders = {
+            name: lambda model=model: model.fit(X, y).score(Q, observed)
+            for name, model in models.items()
+        }
         return contenders, lambda r2: {"R^2": r2, "least": r2}
+
     for line in over_draws(draw, 1 if quick else 5):
-        yield {"model": line["who"], "R^2": line["R^2"], "least": line["least"], "cpu of fit and score": line["cpu"]}
+        yield {
+            "model": line["who"],
+            "R^2": line["R^2"],
+            "least": line["least"],
+            "cpu of fit and score": line["cpu"],
+        }
 
 # %% ../../nbs/paper/benchmarks_kernel.ipynb #c2f31156
 def noisy_clusters(n: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
     "Rows of clusters in 20 columns, and their classes, of which there are ten; one row in twenty has a random one"
-    return make_classification(n, 20, n_informative=15, n_redundant=5, n_classes=10, n_clusters_per_class=2,
-                               class_sep=1.5, flip_y=0.05, random_state=random_state)
+    return make_classification(
+        n,
+        20,
+        n_informative=15,
+        n_redundant=5,
+        n_classes=10,
+        n_clusters_per_class=2,
+        class_sep=1.5,
+        flip_y=0.05,
+        random_state=random_state,
+    )
 
 
 def landmark_cost(n: int, threads: int = 2) -> dict:
@@ -187,10 +291,22 @@ def landmark_cost(n: int, threads: int = 2) -> dict:
     model = KernelSelfEncoderClassifier(relevance=None, n_landmarks=min(1000, n // 4))
     fit = timed(lambda: model.fit(X[:n], y[:n]))
     model.predict(X[n:])
-    query = sorted((timed(lambda: model.predict(X[n:]) == y[n:]) for _ in range(5)), key=lambda run: run["wall"])[2]
-    return {"n": n, "threads": threads, "cpu": fit["cpu"], "wall": fit["wall"], "peak": peak_bytes(),
-            "queries cpu": query["cpu"], "queries wall": query["wall"], "accuracy": float(query["reached"].mean()),
-            "leave-one-out": model.loo_score_, "recall": model.geometry_.recall}
+    query = sorted(
+        (timed(lambda: model.predict(X[n:]) == y[n:]) for _ in range(5)),
+        key=lambda run: run["wall"],
+    )[2]
+    return {
+        "n": n,
+        "threads": threads,
+        "cpu": fit["cpu"],
+        "wall": fit["wall"],
+        "peak": peak_bytes(),
+        "queries cpu": query["cpu"],
+        "queries wall": query["wall"],
+        "accuracy": float(query["reached"].mean()),
+        "leave-one-out": model.loo_score_,
+        "recall": model.geometry_.recall,
+    }
 
 
 def compare_growth(quick=False):
@@ -207,15 +323,22 @@ def compare_peers(quick=False):
     n = 1500 if quick else 100_000
     X, y = noisy_clusters(n + 5000, random_state=1)
     torch.set_num_threads(1)
-    models = {"landmarks": KernelSelfEncoderClassifier(relevance=None, n_landmarks=min(1000, n // 4)),
-              "k-NN (15), scaled": make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
-              "random forest (60)": RandomForestClassifier(60, random_state=0),
-              "boosting": HistGradientBoostingClassifier(random_state=0)}
+    models = {
+        "landmarks": KernelSelfEncoderClassifier(relevance=None, n_landmarks=min(1000, n // 4)),
+        "k-NN (15), scaled": make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
+        "random forest (60)": RandomForestClassifier(60, random_state=0),
+        "boosting": HistGradientBoostingClassifier(random_state=0),
+    }
     for name, model in models.items():
         fit = timed(lambda: model.fit(X[:n], y[:n]))
         query = timed(lambda: model.score(X[n:], y[n:]))
-        yield {"n": n, "model": name, "accuracy": float(query["reached"]), "fit cpu": fit["cpu"],
-               "5,000 queries cpu": query["cpu"]}
+        yield {
+            "n": n,
+            "model": name,
+            "accuracy": float(query["reached"]),
+            "fit cpu": fit["cpu"],
+            "5,000 queries cpu": query["cpu"],
+        }
 
 
 MANY_ROWS = "letter magic optdigits penbased phoneme ring spambase splice texture twonorm".split()
@@ -225,15 +348,36 @@ def compare_tables(quick=False):
     "Accuracy on ten real tables, 80/20, next to a forest of 300 trees and k-NN"
     for name in ["wine"] if quick else MANY_ROWS:
         X, y = load_dataset(name, return_X_y=True, as_frame=True) if quick else load_table(name)
-        A, B, a, b = train_test_split(np.arange(len(y)), np.asarray(y), test_size=0.2, stratify=y, random_state=0)
-        bits = pd.get_dummies(X).to_numpy(dtype=float)   # trees and k-NN of scikit-learn know numbers only
-        fit = timed(lambda: KernelSelfEncoderClassifier(n_landmarks=min(1000, len(A))).fit(X.iloc[A], a))
-        trees = timed(lambda: RandomForestClassifier(20 if quick else 300, random_state=0).fit(bits[A], a))
-        model, ours, theirs = fit["reached"], fit["reached"].score(X.iloc[B], b), trees["reached"].score(bits[B], b)
+        A, B, a, b = train_test_split(
+            np.arange(len(y)), np.asarray(y), test_size=0.2, stratify=y, random_state=0
+        )
+        bits = pd.get_dummies(X).to_numpy(
+            dtype=float
+        )  # trees and k-NN of scikit-learn know numbers only
+        fit = timed(
+            lambda: KernelSelfEncoderClassifier(n_landmarks=min(1000, len(A))).fit(X.iloc[A], a)
+        )
+        trees = timed(
+            lambda: RandomForestClassifier(20 if quick else 300, random_state=0).fit(bits[A], a)
+        )
+        model, ours, theirs = (
+            fit["reached"],
+            fit["reached"].score(X.iloc[B], b),
+            trees["reached"].score(bits[B], b),
+        )
         nearest = make_pipeline(StandardScaler(), KNeighborsClassifier()).fit(bits[A], a)
-        yield {"table": name, "rows": len(y), "landmarks": ours, "leave-one-out": model.loo_score_, "cpu": fit["cpu"],
-               "column weights": float(model.column_weights_ is not None), "forest": theirs,
-               "forest cpu": trees["cpu"], "k-NN": nearest.score(bits[B], b), "more than the forest": ours - theirs}
+        yield {
+            "table": name,
+            "rows": len(y),
+            "landmarks": ours,
+            "leave-one-out": model.loo_score_,
+            "cpu": fit["cpu"],
+            "column weights": float(model.column_weights_ is not None),
+            "forest": theirs,
+            "forest cpu": trees["cpu"],
+            "k-NN": nearest.score(bits[B], b),
+            "more than the forest": ours - theirs,
+        }
 
 
 def compare_switch(quick=False):
@@ -244,7 +388,11 @@ def compare_switch(quick=False):
         rows = np.random.default_rng(0).permutation(len(y))[: n + 1000]
         X, y, case = X.iloc[rows], np.asarray(y)[rows], {"table": name, "rows": n}
         for way, m in {"exact": None, "landmarks": min(1000, n)}.items():
-            fit = timed(lambda: KernelSelfEncoderClassifier(relevance=None, n_landmarks=m).fit(X.iloc[:n], y[:n]))
+            fit = timed(
+                lambda: KernelSelfEncoderClassifier(relevance=None, n_landmarks=m).fit(
+                    X.iloc[:n], y[:n]
+                )
+            )
             case |= {way: fit["reached"].score(X.iloc[n:], y[n:]), f"{way} cpu": fit["cpu"]}
         yield case | {"difference": case["landmarks"] - case["exact"]}
 
@@ -262,6 +410,7 @@ def flipped(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndar
 def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
     "The rows, most doubtful first, by cleanlab with a forest under cross-validation"
     from cleanlab.rank import get_label_quality_scores
+
     cv = StratifiedKFold(5, shuffle=True, random_state=seed)
     p = cross_val_predict(forest(RandomForestClassifier, seed), X, y, cv=cv, method="predict_proba")
     return np.argsort(get_label_quality_scores(y, p), kind="stable")
@@ -270,19 +419,34 @@ def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
 def compare_doubts(quick=False):
     "Wrong labels among the most doubtful, next to cleanlab with a forest under cross-validation; mean of three draws"
     from cleanlab.version import __version__ as cleanlab_version
-    for name in ["iris"] if quick else ["wine", "breast_cancer", "ionosphere", "german_categorical"]:
+
+    for name in (
+        ["iris"] if quick else ["wine", "breast_cancer", "ionosphere", "german_categorical"]
+    ):
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         X, y = X.reset_index(drop=True), y.to_numpy()
         for share in (0.05, 0.1):
+
             def draw(seed):
                 noisy, wrong = flipped(y, share, seed)
-                def doubts(model): return doubtful_labels(model.fit(X, noisy)).index.to_numpy()
+
+                def doubts(model):
+                    return doubtful_labels(model.fit(X, noisy)).index.to_numpy()
+
                 m = int(wrong.sum())
-                return {"kernel self-encoder": lambda: doubts(KernelSelfEncoderClassifier(random_state=seed)),
-                        "the same, relevance=None": lambda: doubts(KernelSelfEncoderClassifier(relevance=None)),
-                        "cleanlab with a forest": lambda: doubts_by_cleanlab(X, noisy, seed),
-                        }, lambda rows: {"precision = recall": wrong[rows][:m].mean(),
-                                         "recall in twice as many": wrong[rows][: 2 * m].sum() / m}
+                return {
+                    "kernel self-encoder": lambda: doubts(
+                        KernelSelfEncoderClassifier(random_state=seed)
+                    ),
+                    "the same, relevance=None": lambda: doubts(
+                        KernelSelfEncoderClassifier(relevance=None)
+                    ),
+                    "cleanlab with a forest": lambda: doubts_by_cleanlab(X, noisy, seed),
+                }, lambda rows: {
+                    "precision = recall": wrong[rows][:m].mean(),
+                    "recall in twice as many": wrong[rows][: 2 * m].sum() / m,
+                }
+
             for line in over_draws(draw, 1 if quick else 3):
                 yield {"table": name, "wrong": share, **line, "cleanlab": cleanlab_version}
 
@@ -296,15 +460,21 @@ def _quantile(scores, coverage):
 def split_interval(model, X, y, Q, coverage, seed):
     "Split conformal prediction: the quantile of the errors on a third of the rows that was set aside"
     train, aside = train_test_split(np.arange(len(y)), test_size=1 / 3, random_state=seed)
-    reach = _quantile(np.abs(y[aside] - model.fit(X.iloc[train], y[train]).predict(X.iloc[aside])), coverage)
+    reach = _quantile(
+        np.abs(y[aside] - model.fit(X.iloc[train], y[train]).predict(X.iloc[aside])), coverage
+    )
     return model.predict(Q)[:, None] + np.array([-reach, reach])
 
 
 def split_sets(model, X, y, Q, coverage, seed):
     "Split conformal sets: classes no less probable than the quantile of the labels of rows that were set aside"
-    train, aside = train_test_split(np.arange(len(y)), test_size=1 / 3, random_state=seed, stratify=y)
+    train, aside = train_test_split(
+        np.arange(len(y)), test_size=1 / 3, random_state=seed, stratify=y
+    )
     p = model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[aside])
-    limit = _quantile(1 - p[np.arange(len(aside)), np.searchsorted(model.classes_, y[aside])], coverage)
+    limit = _quantile(
+        1 - p[np.arange(len(aside)), np.searchsorted(model.classes_, y[aside])], coverage
+    )
     shares = model.predict_proba(Q)
     found = 1 - shares <= limit
     found[np.arange(len(Q)), shares.argmax(1)] = True
@@ -315,33 +485,54 @@ def number_tables(quick=False):
     "Tables with a number to predict: name, whether it is real, columns, target"
     patients = load_diabetes(as_frame=True)
     yield "diabetes", True, patients.data, patients.target.to_numpy()
-    if quick: return
+    if quick:
+        return
     loans = load_dataset("german_categorical", as_frame=True).data
-    yield "credit amount", True, loans.drop(columns="credit_amount"), loans["credit_amount"].to_numpy(dtype=float)
+    yield (
+        "credit amount",
+        True,
+        loans.drop(columns="credit_amount"),
+        loans["credit_amount"].to_numpy(dtype=float),
+    )
     for name, column in (("wine", -1), ("glass", 0), ("breast_cancer", 0), ("liver", 4)):
         X = load_dataset(name, as_frame=True).data.dropna().reset_index(drop=True)
-        yield f"{name}: {X.columns[column]}", True, X.drop(columns=X.columns[column]), X.iloc[:, column].to_numpy(float)
+        yield (
+            f"{name}: {X.columns[column]}",
+            True,
+            X.drop(columns=X.columns[column]),
+            X.iloc[:, column].to_numpy(float),
+        )
     for name, make in (("Friedman 1", make_friedman1), ("Friedman 2", make_friedman2)):
         X, y = make(n_samples=600, noise=1.0 if name == "Friedman 1" else 100.0, random_state=0)
         yield name, False, pd.DataFrame(X).add_prefix("x"), y
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.uniform(-2, 2, (600, 3)), columns=list("abc"))
-    yield "noise that grows", False, X, np.sin(2 * X.a.to_numpy()) + rng.normal(0, 0.1 + 0.3 * np.abs(X.b))
+    yield (
+        "noise that grows",
+        False,
+        X,
+        np.sin(2 * X.a.to_numpy()) + rng.normal(0, 0.1 + 0.3 * np.abs(X.b)),
+    )
     yield "nothing but noise", False, X, rng.standard_t(3, 600)
 
 
 def _against_split(kind, ours, split, seed):
     "Jackknife+ of a kernel self-encoder beside split conformal prediction with it and with a forest"
-    model = {"Regressor": KernelSelfEncoderRegressor, "Classifier": KernelSelfEncoderClassifier}[kind]
+    model = {"Regressor": KernelSelfEncoderRegressor, "Classifier": KernelSelfEncoderClassifier}[
+        kind
+    ]
     trees = {"Regressor": RandomForestRegressor, "Classifier": RandomForestClassifier}[kind]
-    return {"jackknife+, kernel self-encoder": lambda: ours(model(random_state=seed)),
-            "split conformal, kernel self-encoder": lambda: split(model(random_state=seed)),
-            "split conformal, forest": lambda: split(forest(trees, seed))}
+    return {
+        "jackknife+, kernel self-encoder": lambda: ours(model(random_state=seed)),
+        "split conformal, kernel self-encoder": lambda: split(model(random_state=seed)),
+        "split conformal, forest": lambda: split(forest(trees, seed)),
+    }
 
 
 def compare_intervals(quick=False):
     "Coverage and width of intervals of 90 %, next to split conformal prediction; mean of five divisions"
     for name, real, X, y in number_tables(quick):
+
         def draw(seed):
             order, half = np.random.default_rng(seed).permutation(len(y)), min(len(y) // 2, 500)
             train, test = order[:half], order[half:]
@@ -349,30 +540,55 @@ def compare_intervals(quick=False):
 
             def score(interval):
                 inside = (interval[:, 0] <= y[test]) & (y[test] <= interval[:, 1])
-                return {"covered": inside.mean(), "least": inside.mean(), "width": np.diff(interval).mean() / y.std()}
-            return _against_split("Regressor", lambda model: predict_interval(model.fit(A, b), Q),
-                                  lambda model: split_interval(model, A, b, Q, 0.9, seed), seed), score
-        for line in over_draws(draw, 1 if quick else 5): yield {"table": name, "real": real, **line}
+                return {
+                    "covered": inside.mean(),
+                    "least": inside.mean(),
+                    "width": np.diff(interval).mean() / y.std(),
+                }
+
+            return _against_split(
+                "Regressor",
+                lambda model: predict_interval(model.fit(A, b), Q),
+                lambda model: split_interval(model, A, b, Q, 0.9, seed),
+                seed,
+            ), score
+
+        for line in over_draws(draw, 1 if quick else 5):
+            yield {"table": name, "real": real, **line}
 
 
 def compare_sets(quick=False):
     "Coverage and size of sets of classes of 90 %, next to split conformal prediction; mean of five divisions"
-    for name in ["iris"] if quick else ["wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"]:
+    for name in (
+        ["iris"]
+        if quick
+        else ["wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"]
+    ):
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
-        often = y.isin(y.value_counts()[lambda n: n >= 8].index).to_numpy()   # a class of two cannot be divided
+        often = y.isin(
+            y.value_counts()[lambda n: n >= 8].index
+        ).to_numpy()  # a class of two cannot be divided
         X, y = X[often].reset_index(drop=True), np.unique(y[often], return_inverse=True)[1]
 
         def draw(seed):
-            train, test = train_test_split(np.arange(len(y)), train_size=min(len(y) // 2, 500), random_state=seed,
-                                           stratify=y)
+            train, test = train_test_split(
+                np.arange(len(y)), train_size=min(len(y) // 2, 500), random_state=seed, stratify=y
+            )
             A, b, Q = X.iloc[train].reset_index(drop=True), y[train], X.iloc[test]
 
             def score(sets):
                 covered = sets[np.arange(len(test)), y[test]].mean()
                 return {"covered": covered, "least": covered, "classes": sets.sum(1).mean()}
-            return _against_split("Classifier", lambda model: predict_sets(model.fit(A, b), Q).to_numpy(),
-                                  lambda model: split_sets(model, A, b, Q, 0.9, seed), seed), score
-        for line in over_draws(draw, 1 if quick else 5): yield {"table": name, **line}
+
+            return _against_split(
+                "Classifier",
+                lambda model: predict_sets(model.fit(A, b), Q).to_numpy(),
+                lambda model: split_sets(model, A, b, Q, 0.9, seed),
+                seed,
+            ), score
+
+        for line in over_draws(draw, 1 if quick else 5):
+            yield {"table": name, **line}
 
 # %% ../../nbs/paper/benchmarks_kernel.ipynb #7ef41939
 def novelty_scores(train, queries, seed) -> dict:
@@ -380,29 +596,50 @@ def novelty_scores(train, queries, seed) -> dict:
     coordinates, laplace = TableCoordinates().fit(train), LaplaceCoordinates().fit(train)
     known, Z = coordinates.transform(train), coordinates.transform(queries)
     ours = laplace.transform(train), laplace.transform(queries)
-    def distance(k, p, known, Z): return NearestNeighbors(n_neighbors=k, p=p).fit(known).kneighbors(Z)[0][:, -1]
-    return {"novelty": KernelSelfEncoder().fit(train).novelty(queries),
-            "5-NN distance": distance(5, 2, known, Z),
-            "1-NN distance": distance(1, 2, known, Z),
-            "1-NN distance, the kernel's L1": distance(1, 1, *ours),
-            "LOF": -LocalOutlierFactor(novelty=True).fit(known).score_samples(Z),
-            "LOF, the kernel's L1": -LocalOutlierFactor(novelty=True, p=1).fit(ours[0]).score_samples(ours[1]),
-            "isolation forest": -IsolationForest(n_estimators=300, random_state=seed).fit(known).score_samples(Z)}
+
+    def distance(k, p, known, Z):
+        return NearestNeighbors(n_neighbors=k, p=p).fit(known).kneighbors(Z)[0][:, -1]
+
+    return {
+        "novelty": KernelSelfEncoder().fit(train).novelty(queries),
+        "5-NN distance": distance(5, 2, known, Z),
+        "1-NN distance": distance(1, 2, known, Z),
+        "1-NN distance, the kernel's L1": distance(1, 1, *ours),
+        "LOF": -LocalOutlierFactor(novelty=True).fit(known).score_samples(Z),
+        "LOF, the kernel's L1": -LocalOutlierFactor(novelty=True, p=1)
+        .fit(ours[0])
+        .score_samples(ours[1]),
+        "isolation forest": -IsolationForest(n_estimators=300, random_state=seed)
+        .fit(known)
+        .score_samples(Z),
+    }
 
 
 def compare_novelty(quick=False):
     "AUROC with one class left out, next to distances, LOF and an isolation forest; mean over classes and three draws"
-    names = ["wine", "glass", "ecoli", "breast_cancer", "ionosphere", "digits", "german_categorical"]
+    names = [
+        "wine",
+        "glass",
+        "ecoli",
+        "breast_cancer",
+        "ionosphere",
+        "digits",
+        "german_categorical",
+    ]
     for name in ["iris"] if quick else names:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         X, y, found = X.reset_index(drop=True), np.unique(y, return_inverse=True)[1], {}
         for new in np.flatnonzero(np.bincount(y) >= 20):
             for seed in range(1 if quick else 3):
-                train, known = train_test_split(np.flatnonzero(y != new), test_size=0.3, random_state=seed)
+                train, known = train_test_split(
+                    np.flatnonzero(y != new), test_size=0.3, random_state=seed
+                )
                 queries = np.concatenate([known, np.flatnonzero(y == new)])
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")   # LOF warns of equal rows
-                    scores = novelty_scores(X.iloc[train[:500]].reset_index(drop=True), X.iloc[queries], seed)
+                    warnings.simplefilter("ignore")  # LOF warns of equal rows
+                    scores = novelty_scores(
+                        X.iloc[train[:500]].reset_index(drop=True), X.iloc[queries], seed
+                    )
                 for who, values in scores.items():
                     found.setdefault(who, []).append(roc_auc_score(y[queries] == new, values))
         yield {"table": name} | {who: float(np.mean(values)) for who, values in found.items()}
@@ -411,28 +648,43 @@ def compare_novelty(quick=False):
 class EncodedImputer:
     "An imputer of numbers for mixed tables: standard scores, a column for each level, and back"
 
-    def __init__(self, imputer): self.imputer = imputer
+    def __init__(self, imputer):
+        self.imputer = imputer
 
     def fit_transform(self, X: pd.DataFrame) -> pd.DataFrame:
         "Fill the missing values"
         is_category = [isinstance(dtype, pd.CategoricalDtype) for dtype in X.dtypes]
         numbers, categories = X.loc[:, ~np.array(is_category)], X.loc[:, is_category]
         mean, spread = numbers.mean(), numbers.std().replace(0, 1)
-        bits = [pd.get_dummies(column, dtype=float).mask(column.isna(), np.nan) for _, column in categories.items()]
+        bits = [
+            pd.get_dummies(column, dtype=float).mask(column.isna(), np.nan)
+            for _, column in categories.items()
+        ]
         encoded = np.hstack([(numbers - mean) / spread, *(each / np.sqrt(2) for each in bits)])
-        pieces = np.split(self.imputer.fit_transform(encoded),
-                          np.cumsum([numbers.shape[1], *(each.shape[1] for each in bits)])[:-1], axis=1)
+        pieces = np.split(
+            self.imputer.fit_transform(encoded),
+            np.cumsum([numbers.shape[1], *(each.shape[1] for each in bits)])[:-1],
+            axis=1,
+        )
         filled = X.copy()
         filled[numbers.columns] = pieces[0] * spread.to_numpy() + mean.to_numpy()
         for name, levels, piece in zip(categories, bits, pieces[1:]):
-            filled[name] = X[name].fillna(pd.Series(levels.columns.to_numpy()[piece.argmax(1)], X.index))
+            filled[name] = X[name].fillna(
+                pd.Series(levels.columns.to_numpy()[piece.argmax(1)], X.index)
+            )
         return filled
 
 
 def medians_and_modes(X: pd.DataFrame) -> pd.DataFrame:
     "Missing values filled by the median of numbers, the most frequent level of categories"
-    return X.fillna({name: column.mode()[0] if isinstance(column.dtype, pd.CategoricalDtype) else column.median()
-                     for name, column in X.items()})
+    return X.fillna(
+        {
+            name: column.mode()[0]
+            if isinstance(column.dtype, pd.CategoricalDtype)
+            else column.median()
+            for name, column in X.items()
+        }
+    )
 
 
 def imputation_errors(filled, observed, lost) -> dict:
@@ -440,36 +692,63 @@ def imputation_errors(filled, observed, lost) -> dict:
     numbers, categories = [], []
     for j, name in enumerate(observed):
         was, now = observed[name][lost[:, j]], filled[name][lost[:, j]]
-        if isinstance(was.dtype, pd.CategoricalDtype): categories.append((was.astype(str) != now.astype(str)).mean())
-        elif observed[name].std() > 0: numbers.append(np.sqrt(np.mean((was - now) ** 2)) / observed[name].std())
+        if isinstance(was.dtype, pd.CategoricalDtype):
+            categories.append((was.astype(str) != now.astype(str)).mean())
+        elif observed[name].std() > 0:
+            numbers.append(np.sqrt(np.mean((was - now) ** 2)) / observed[name].std())
     return {"error of numbers": np.mean(numbers), "wrong categories": np.mean(categories)}
 
 
 def compare_holes(quick=False):
     "Errors of imputed numbers and categories, next to scikit-learn's imputers; mean of two draws"
-    from sklearn.experimental import enable_iterative_imputer   # noqa: needed for the next import
+    from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer, KNNImputer
-    for name in ["iris"] if quick else ["wine", "glass", "ecoli", "liver", "breast_cancer", "german_categorical"]:
+
+    for name in (
+        ["iris"]
+        if quick
+        else ["wine", "glass", "ecoli", "liver", "breast_cancer", "german_categorical"]
+    ):
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         observed = X.assign(target=y.astype(str).astype("category")).dropna().reset_index(drop=True)
         numbers = observed.select_dtypes("number").columns
         observed[numbers] = observed[numbers].astype(float)
         for share in (0.1, 0.3):
+
             def draw(seed):
                 lost = np.random.default_rng(seed).random(observed.shape) < share
                 table, iterative = observed.mask(lost), IterativeImputer(random_state=seed)
-                return {"KernelSelfEncoderImputer": lambda: KernelSelfEncoderImputer().fit_transform(table),
-                        "KNNImputer": lambda: EncodedImputer(KNNImputer()).fit_transform(table),
-                        "IterativeImputer": lambda: EncodedImputer(iterative).fit_transform(table),
-                        "median, most frequent": lambda: medians_and_modes(table),
-                        }, lambda filled: imputation_errors(filled, observed, lost)
-            for line in over_draws(draw, 1 if quick else 2): yield {"table": name, "lost": share, **line}
+                return {
+                    "KernelSelfEncoderImputer": lambda: KernelSelfEncoderImputer().fit_transform(
+                        table
+                    ),
+                    "KNNImputer": lambda: EncodedImputer(KNNImputer()).fit_transform(table),
+                    "IterativeImputer": lambda: EncodedImputer(iterative).fit_transform(table),
+                    "median, most frequent": lambda: medians_and_modes(table),
+                }, lambda filled: imputation_errors(filled, observed, lost)
+
+            for line in over_draws(draw, 1 if quick else 2):
+                yield {"table": name, "lost": share, **line}
 
 # %% ../../nbs/paper/benchmarks_kernel.ipynb #6761f360
-KERNEL_BENCHMARKS = {"kernel_fit": compare_fit, "kernel_asking": compare_asking, "kernel_changes": compare_changes,
-                     "kernel_noise": compare_noise, "kernel_friedman": compare_friedman,
-                     "kernel_ablation": compare_ablation}
-LANDMARK_BENCHMARKS = {"landmarks_growth": compare_growth, "landmarks_peers": compare_peers,
-                       "landmarks_tables": compare_tables, "landmarks_switch": compare_switch}
-REASON_BENCHMARKS = {"doubts": compare_doubts, "intervals": compare_intervals, "sets": compare_sets,
-                     "novelty": compare_novelty, "holes": compare_holes}
+KERNEL_BENCHMARKS = {
+    "kernel_fit": compare_fit,
+    "kernel_asking": compare_asking,
+    "kernel_changes": compare_changes,
+    "kernel_noise": compare_noise,
+    "kernel_friedman": compare_friedman,
+    "kernel_ablation": compare_ablation,
+}
+LANDMARK_BENCHMARKS = {
+    "landmarks_growth": compare_growth,
+    "landmarks_peers": compare_peers,
+    "landmarks_tables": compare_tables,
+    "landmarks_switch": compare_switch,
+}
+REASON_BENCHMARKS = {
+    "doubts": compare_doubts,
+    "intervals": compare_intervals,
+    "sets": compare_sets,
+    "novelty": compare_novelty,
+    "holes": compare_holes,
+}

@@ -31,10 +31,25 @@ from torch import nn
 from ..datasets import load_dataset
 from ..network.coordinates import TableCoordinates
 from ..network.estimators import SelfEncoder, SelfEncoderClassifier
-from ..network.model import (SelfEncoderNetwork, cross_entropy, eq1_loss, start_neighbors, start_random,
-                                       start_zero)
+from selfencoder.network.model import (
+    SelfEncoderNetwork,
+    cross_entropy,
+    eq1_loss,
+    start_neighbors,
+    start_random,
+    start_zero,
+)
 from ..network.sampling import Blocks, sampled, start_gaussian
-from ..network.solvers import Stack, adam, adam_many, bregman_bias, lbfgs, newton, row_blocks, whiten
+from selfencoder.network.solvers import (
+    Stack,
+    adam,
+    adam_many,
+    bregman_bias,
+    lbfgs,
+    newton,
+    row_blocks,
+    whiten,
+)
 from .results_store import Store, provenance
 from ..runtime import one_thread
 from ..search import top_k, without_self
@@ -45,24 +60,38 @@ def timed(action) -> dict:
     "The processor and wall seconds of `action()`, and what it returned"
     cpu, wall = time.process_time(), time.perf_counter()
     reached = action()
-    return {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall, "reached": reached}
+    return {
+        "cpu": time.process_time() - cpu,
+        "wall": time.perf_counter() - wall,
+        "reached": reached,
+    }
 
 
 def take_turns(contenders: dict, repeats: int = 3) -> dict:
     "Median seconds of the contenders (functions), measured in turn, each on one thread, and what they returned"
     with threadpool_limits(1), one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        turns = [{name: timed(action) for name, action in contenders.items()} for _ in range(repeats)]
-    return {name: {clock: float(np.median([turn[name][clock] for turn in turns])) for clock in ("cpu", "wall")}
-            | {"reached": turns[-1][name]["reached"]} for name in contenders}
+        turns = [
+            {name: timed(action) for name, action in contenders.items()} for _ in range(repeats)
+        ]
+    return {
+        name: {
+            clock: float(np.median([turn[name][clock] for turn in turns]))
+            for clock in ("cpu", "wall")
+        }
+        | {"reached": turns[-1][name]["reached"]}
+        for name in contenders
+    }
 
 
 def peak_bytes() -> int:
     "The most memory that this process has held so far"
     status = Path("/proc/self/status")
-    if status.exists():   # the system's own count begins with the parent's, if there is one
+    if status.exists():  # the system's own count begins with the parent's, if there is one
         return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status.read_text())[1])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+        1 if sys.platform == "darwin" else 1024
+    )
 
 
 def in_a_process(call: str, module: str = "selfencoder.paper.benchmarks_network"):
@@ -72,16 +101,22 @@ warnings.simplefilter("ignore")
 torch.set_num_threads(1)
 import {module} as module
 print(json.dumps(eval({call!r}, vars(module))))"""
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     return json.loads(answer.stdout.splitlines()[-1])
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #8d3bdc6e
-def run_benchmarks(benchmarks: dict, folder="results/benchmarks", quick=False, command="run_benchmarks") -> dict:
+def run_benchmarks(
+    benchmarks: dict, folder="results/benchmarks", quick=False, command="run_benchmarks"
+) -> dict:
     "Make the comparisons, functions of `quick` that yield cases, store and print them; the documents by name"
     results = {}
     for name, benchmark in benchmarks.items():
         print(f"{name}: {benchmark.__doc__}", flush=True)
-        results[name] = provenance(command, threads=1, quick=quick) | {"cases": list(benchmark(quick))}
+        results[name] = provenance(command, threads=1, quick=quick) | {
+            "cases": list(benchmark(quick))
+        }
         Store(folder).write(f"{name}-quick" if quick else name, results[name])
         print(case_table(results[name]).to_string(index=False), flush=True)
     return results
@@ -89,12 +124,21 @@ def run_benchmarks(benchmarks: dict, folder="results/benchmarks", quick=False, c
 
 def case_table(document: dict, digits: int = 4) -> pd.DataFrame:
     "The cases of one comparison, `digits` digits of each number, memory in MB"
-    hidden = ("turns", "ratios", "bytes", "goal", "kind")   # goals and kinds: as 0.1.0 stored them
-    rows = pd.DataFrame([{name: value for name, value in case.items() if name not in hidden} | case.get("ratios", {})
-                         for case in document["cases"]])
+    hidden = ("turns", "ratios", "bytes", "goal", "kind")  # goals and kinds: as 0.1.0 stored them
+    rows = pd.DataFrame(
+        [
+            {name: value for name, value in case.items() if name not in hidden}
+            | case.get("ratios", {})
+            for case in document["cases"]
+        ]
+    )
     memory = rows.columns.intersection(["state", "peak"])
     rows[memory] = (rows[memory] / 1e6).round()
-    return rows.map(lambda v: float(f"{v:.{digits}g}") if isinstance(v, float) else v).astype(object).fillna("")
+    return (
+        rows.map(lambda v: float(f"{v:.{digits}g}") if isinstance(v, float) else v)
+        .astype(object)
+        .fillna("")
+    )
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #8c262df9
 def newcomer(network, Z, epochs, rate=0.01):
@@ -105,7 +149,8 @@ def newcomer(network, Z, epochs, rate=0.01):
     model = nn.Sequential(*layers, nn.Linear(sizes[-1], n), phi)
     with torch.no_grad():
         model[-2].weight.copy_(network.W), model[-2].bias.copy_(network.b)
-        for mine, theirs in zip(model[:-2:2], network.hidden): mine.load_state_dict(theirs.state_dict())
+        for mine, theirs in zip(model[:-2:2], network.hidden):
+            mine.load_state_dict(theirs.state_dict())
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.995)
     criterion, target = nn.BCELoss(reduction="sum"), torch.eye(n)
@@ -121,7 +166,9 @@ def newcomer(network, Z, epochs, rate=0.01):
 def ours(network, Z, epochs, rate=0.01):
     "The same number of epochs with `adam`; the loss per row before its last step"
     twin = copy.deepcopy(network)
-    return adam(twin, Z, learning_rate_init=rate, max_iter=epochs, n_iter_no_change=10**9).loss_curve[-1]
+    return adam(
+        twin, Z, learning_rate_init=rate, max_iter=epochs, n_iter_no_change=10**9
+    ).loss_curve[-1]
 
 
 @one_thread()
@@ -135,12 +182,14 @@ def products(network, Z, epochs):
         for m, r in row_blocks(stack, len(Z)):
             U = torch.bmm(h[m, r], output[m])
             torch.baddbmm(gradient[m], h[m, r].mT, U, beta=float(r.start > 0), out=gradient[m])
-            if network.hidden_layer_sizes: dh[m, :, r] = torch.bmm(output[m, :-1], U.mT)
+            if network.hidden_layer_sizes:
+                dh[m, :, r] = torch.bmm(output[m, :-1], U.mT)
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #8e13c0fb
 def gaussian_rows(n, d):
     "Gaussian rows, or Digits for 1797 x 64"
-    if (n, d) == (1797, 64): return torch.tensor(scale(load_digits().data), dtype=torch.float32)
+    if (n, d) == (1797, 64):
+        return torch.tensor(scale(load_digits().data), dtype=torch.float32)
     return torch.randn(n, d, generator=torch.Generator().manual_seed(0))
 
 
@@ -152,7 +201,11 @@ def _started(n, d, hidden=(), output="sigmoid", seed=0):
 
 def _case(turns, reference, **setting):
     "One case: how many times longer the others take than the `reference`"
-    ratios = {name: turn["cpu"] / turns[reference]["cpu"] for name, turn in turns.items() if name != reference}
+    ratios = {
+        name: turn["cpu"] / turns[reference]["cpu"]
+        for name, turn in turns.items()
+        if name != reference
+    }
     return {**setting, "turns": turns, "ratios": ratios}
 
 
@@ -163,14 +216,28 @@ def _per(turn, share):
 
 def compare_adam(quick=False):
     "Full-batch Adam against the newcomer's loop and against the matrix products alone"
-    small = [((1000, 10), (), "sigmoid", 100), ((1000, 10), (), "softmax", 100), ((1000, 10), (20,), "sigmoid", 100)]
-    large = [((1797, 64), (), "sigmoid", 30), ((1797, 64), (), "softmax", 30), ((1797, 64), (20,), "softmax", 30),
-             ((5000, 10), (), "sigmoid", 10), ((5000, 10), (), "softmax", 10)]
+    small = [
+        ((1000, 10), (), "sigmoid", 100),
+        ((1000, 10), (), "softmax", 100),
+        ((1000, 10), (20,), "sigmoid", 100),
+    ]
+    large = [
+        ((1797, 64), (), "sigmoid", 30),
+        ((1797, 64), (), "softmax", 30),
+        ((1797, 64), (20,), "softmax", 30),
+        ((5000, 10), (), "sigmoid", 10),
+        ((5000, 10), (), "softmax", 10),
+    ]
     for (n, d), hidden, phi, epochs in small if quick else small + large:
         Z, network = gaussian_rows(n, d), _started(n, d, hidden, phi)
         contenders = {"selfencoder": ours, "newcomer": newcomer, "products": products}
-        turns = take_turns({name: lambda train=train: train(network, Z, epochs) for name, train in contenders.items()},
-                           1 if quick else 3)
+        turns = take_turns(
+            {
+                name: lambda train=train: train(network, Z, epochs)
+                for name, train in contenders.items()
+            },
+            1 if quick else 3,
+        )
         yield _case(turns, "selfencoder", n=n, d=d, hidden=hidden, output=phi, epochs=epochs)
 
 
@@ -182,12 +249,23 @@ def compare_many(quick=False):
         networks = [_started(n, 10, hidden, seed=seed) for seed in range(16)]
 
         def together():
-            found = adam_many(copy.deepcopy(networks), [Z] * 16, learning_rates=[0.01] * 16, max_iter=epochs,
-                              n_iter_no_change=10**9)
+            found = adam_many(
+                copy.deepcopy(networks),
+                [Z] * 16,
+                learning_rates=[0.01] * 16,
+                max_iter=epochs,
+                n_iter_no_change=10**9,
+            )
             return found[0].loss_curve[-1]
 
-        turns = take_turns({"selfencoder": together, "newcomer": lambda: newcomer(networks[0], Z, epochs),
-                            "one by one": lambda: ours(networks[0], Z, epochs)}, 1 if quick else 3)
+        turns = take_turns(
+            {
+                "selfencoder": together,
+                "newcomer": lambda: newcomer(networks[0], Z, epochs),
+                "one by one": lambda: ours(networks[0], Z, epochs),
+            },
+            1 if quick else 3,
+        )
         turns["selfencoder"] = _per(turns["selfencoder"], 16)
         yield _case(turns, "selfencoder", n=n, d=10, hidden=hidden, output="sigmoid", epochs=epochs)
 
@@ -198,7 +276,11 @@ def objective(network, Z, alpha, loss):
     for part in torch.arange(len(Z)).split(500):
         with torch.no_grad():
             u = network.logits(Z[part]).double()
-            own = cross_entropy(u, part) if loss == "cross_entropy" else eq1_loss(u, part, network.output_activation)
+            own = (
+                cross_entropy(u, part)
+                if loss == "cross_entropy"
+                else eq1_loss(u, part, network.output_activation)
+            )
             total += own.item()
     return total / len(Z)
 
@@ -219,11 +301,19 @@ def compare_newton(quick=False):
         Z = ((Z - mean) @ T).float()
 
         def one_vs_rest():
-            for i in range(0, n, n // 20): LogisticRegression(C=1 / alpha).fit(Z.numpy(), np.arange(n) == i)
+            for i in range(0, n, n // 20):
+                LogisticRegression(C=1 / alpha).fit(Z.numpy(), np.arange(n) == i)
 
-        turns = take_turns({"newton": lambda: _solve(newton, Z, alpha, "sigmoid"),
-                            "adam": lambda: _solve(adam, Z, alpha, "sigmoid", max_iter=300, n_iter_no_change=10**9),
-                            "scikit-learn": one_vs_rest}, 1 if quick else 3)
+        turns = take_turns(
+            {
+                "newton": lambda: _solve(newton, Z, alpha, "sigmoid"),
+                "adam": lambda: _solve(
+                    adam, Z, alpha, "sigmoid", max_iter=300, n_iter_no_change=10**9
+                ),
+                "scikit-learn": one_vs_rest,
+            },
+            1 if quick else 3,
+        )
         turns["scikit-learn"] = _per(turns["scikit-learn"], 20 / n)
         yield _case(turns, "newton", n=n, d=d, hidden=(), output="sigmoid", alpha=alpha)
 
@@ -231,7 +321,9 @@ def compare_newton(quick=False):
 def _steps_to(goal, Z, alpha):
     "How many steps L-BFGS takes until its objective is no longer above `goal`"
     network = start_zero(SelfEncoderNetwork(Z.shape[1], len(Z)))
-    curve = np.array(lbfgs(network, Z, alpha=alpha, loss="cross_entropy", tol=0.0, max_iter=1000).loss_curve)
+    curve = np.array(
+        lbfgs(network, Z, alpha=alpha, loss="cross_entropy", tol=0.0, max_iter=1000).loss_curve
+    )
     return int(np.flatnonzero(curve <= goal)[0]) if (curve <= goal).any() else len(curve) - 1
 
 
@@ -244,7 +336,9 @@ def compare_lbfgs(quick=False):
         def multinomial():
             model = LogisticRegression(C=1 / alpha).fit(Z.numpy(), np.arange(n))
             network = SelfEncoderNetwork(d, n)
-            network.output.data = torch.tensor(np.vstack([model.coef_.T, model.intercept_]), dtype=torch.float32)
+            network.output.data = torch.tensor(
+                np.vstack([model.coef_.T, model.intercept_]), dtype=torch.float32
+            )
             return objective(network, Z, alpha, "cross_entropy")
 
         def solve(solver, **options):
@@ -256,15 +350,21 @@ def compare_lbfgs(quick=False):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             steps = _steps_to(min(multinomial(), epochs()), Z, alpha)
-        turns = take_turns({"lbfgs": lambda: solve(lbfgs, max_iter=steps, tol=0.0), "adam": epochs,
-                            "scikit-learn": multinomial}, 1 if quick else 3)
+        turns = take_turns(
+            {
+                "lbfgs": lambda: solve(lbfgs, max_iter=steps, tol=0.0),
+                "adam": epochs,
+                "scikit-learn": multinomial,
+            },
+            1 if quick else 3,
+        )
         yield _case(turns, "lbfgs", n=n, d=d, hidden=(), output="softmax", alpha=alpha)
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #af4f8bdb
 def peak_memory(contender: str, n: int, output: str = "sigmoid") -> int:
     "Bytes that two epochs add to the process beyond parameters and rows; call it in a process of its own"
     train = {"selfencoder": ours, "newcomer": newcomer}[contender]
-    train(_started(50, 10, output=output), gaussian_rows(50, 10), 2)   # loads what is loaded once
+    train(_started(50, 10, output=output), gaussian_rows(50, 10), 2)  # loads what is loaded once
     network, Z = _started(n, 10, output=output), gaussian_rows(n, 10)
     before = peak_bytes()
     train(network, Z, 2)
@@ -275,10 +375,17 @@ def compare_memory(quick=False):
     "Peak memory of both contenders, as a share of one n x n table of floats"
     for n in (1000,) if quick else (1000, 5000):
         for output in ("sigmoid", "softmax"):
-            peaks = {name: in_a_process(f"peak_memory({name!r}, {n}, {output!r})")
-                     for name in ("selfencoder", "newcomer")}
-            yield {"n": n, "d": 10, "output": output, "bytes": peaks,
-                   "ratios": {name: peak / (4 * n * n) for name, peak in peaks.items()}}
+            peaks = {
+                name: in_a_process(f"peak_memory({name!r}, {n}, {output!r})")
+                for name in ("selfencoder", "newcomer")
+            }
+            yield {
+                "n": n,
+                "d": 10,
+                "output": output,
+                "bytes": peaks,
+                "ratios": {name: peak / (4 * n * n) for name, peak in peaks.items()},
+            }
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #e5c261d7
 def badly_scaled_mixture(n: int, d: int = 20, n_classes: int = 10, random_state: int = 0) -> tuple:
@@ -306,14 +413,25 @@ def compare_search(quick=False):
     for n in (10_000,) if quick else (10_000, 30_000, 100_000):
         Z, _, Q, _ = mixture_coordinates(n, 1000)
         output = start_neighbors(SelfEncoderNetwork(20, n), Z).output.detach()
-        flat, brute = faiss.IndexFlatIP(21), NearestNeighbors(n_neighbors=10, algorithm="brute").fit(Z.numpy())
+        flat, brute = (
+            faiss.IndexFlatIP(21),
+            NearestNeighbors(n_neighbors=10, algorithm="brute").fit(Z.numpy()),
+        )
         flat.add(output.T.contiguous().numpy())
         lifted = torch.cat([Q, torch.ones(1000, 1)], 1).numpy()
-        searches = {"selfencoder": lambda: top_k(Q, output, 10), "faiss FlatIP": lambda: flat.search(lifted, 10),
-                    "scikit-learn brute": lambda: brute.kneighbors(Q.numpy())}
+        searches = {
+            "selfencoder": lambda: top_k(Q, output, 10),
+            "faiss FlatIP": lambda: flat.search(lifted, 10),
+            "scikit-learn brute": lambda: brute.kneighbors(Q.numpy()),
+        }
         turns = take_turns(searches, 3 if quick else 7)
         for name, turn in turns.items():
-            yield {"n": n, "model": name, "cpu": turn["cpu"], "times longer": turn["cpu"] / turns["selfencoder"]["cpu"]}
+            yield {
+                "n": n,
+                "model": name,
+                "cpu": turn["cpu"],
+                "times longer": turn["cpu"] / turns["selfencoder"]["cpu"],
+            }
 
 
 def compare_queries(quick=False):
@@ -323,18 +441,36 @@ def compare_queries(quick=False):
         X = np.random.default_rng(1).normal(size=(n, 20))
         # training does not change the work of a query: one epoch is enough
         options = {"n_neighbors": 10, "n_negatives": 500, "max_iter": 1, "random_state": 0}
-        encoders = {phi: SelfEncoder(output_activation=phi, **options).fit(X) for phi in ("softmax", "sigmoid")}
+        encoders = {
+            phi: SelfEncoder(output_activation=phi, **options).fit(X)
+            for phi in ("softmax", "sigmoid")
+        }
         scaler = StandardScaler().fit(X)
         brute = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(scaler.transform(X))
         for phi, wanted in [("softmax", False), ("softmax", True), ("sigmoid", True)]:
-            turns = take_turns({
-                "selfencoder": lambda: encoders[phi].kneighbors(queries, return_distance=wanted) and None,
-                "scikit-learn": lambda: brute.kneighbors(scaler.transform(queries), return_distance=wanted) and None,
-            } if wanted else {
-                "selfencoder": lambda: encoders[phi].kneighbors(queries, return_distance=False).max(),
-                "scikit-learn": lambda: brute.kneighbors(scaler.transform(queries), return_distance=False).max(),
-            }, 1 if quick else 25)
-            yield _case(turns, "selfencoder", n=n, d=20, output=f"{phi}, with distances" if wanted else phi)
+            turns = take_turns(
+                {
+                    "selfencoder": lambda: (
+                        encoders[phi].kneighbors(queries, return_distance=wanted) and None
+                    ),
+                    "scikit-learn": lambda: (
+                        brute.kneighbors(scaler.transform(queries), return_distance=wanted) and None
+                    ),
+                }
+                if wanted
+                else {
+                    "selfencoder": lambda: (
+                        encoders[phi].kneighbors(queries, return_distance=False).max()
+                    ),
+                    "scikit-learn": lambda: brute.kneighbors(
+                        scaler.transform(queries), return_distance=False
+                    ).max(),
+                },
+                1 if quick else 25,
+            )
+            yield _case(
+                turns, "selfencoder", n=n, d=20, output=f"{phi}, with distances" if wanted else phi
+            )
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #94920877
 def epoch_cost(n: int) -> dict:
@@ -343,10 +479,14 @@ def epoch_cost(n: int) -> dict:
     network = start_gaussian(SelfEncoderNetwork(20, n), Z, 2.0)
     with one_thread():
         blocks, times = Blocks(network, Z, 511, alpha=2.0), []
-        for _ in range(4 if n > 500_000 else 16): times.append(timed(lambda: blocks.train_epoch(0.1))["cpu"])
+        for _ in range(4 if n > 500_000 else 16):
+            times.append(timed(lambda: blocks.train_epoch(0.1))["cpu"])
     held = [blocks.x, blocks.theta, blocks.square, blocks.order, blocks.remembered]
-    return {"cpu": float(np.median(times[1:])), "state": sum(t.numel() * t.element_size() for t in held),
-            "peak": peak_bytes()}
+    return {
+        "cpu": float(np.median(times[1:])),
+        "state": sum(t.numel() * t.element_size() for t in held),
+        "peak": peak_bytes(),
+    }
 
 
 def compare_epochs(quick=False):
@@ -360,9 +500,14 @@ def compare_epochs(quick=False):
 # %% ../../nbs/paper/benchmarks_network.ipynb #3b52ac86
 def trained(Z, alpha, **options):
     "Outputs trained with negatives as the estimators do, with `alpha` per coordinate; without options only started"
-    penalty, network = alpha * Z.shape[1], SelfEncoderNetwork(Z.shape[1], len(Z)).requires_grad_(False)
-    if options: sampled(network, Z, alpha=penalty, **options)
-    else: start_gaussian(network, Z, penalty)
+    penalty, network = (
+        alpha * Z.shape[1],
+        SelfEncoderNetwork(Z.shape[1], len(Z)).requires_grad_(False),
+    )
+    if options:
+        sampled(network, Z, alpha=penalty, **options)
+    else:
+        start_gaussian(network, Z, penalty)
     return bregman_bias(network, penalty).output.detach()
 
 
@@ -372,13 +517,17 @@ def _accuracies(n, seed):
     nearest = lambda output: top_k(Q, output, 5).indices.numpy()
     brute = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(Z.numpy())
     same = start_neighbors(SelfEncoderNetwork(20, n), Z).output.detach()
-    scores = {"k-NN, standardised, exact": score(brute.kneighbors(Q.numpy(), return_distance=False)),
-              "the same as a network, untrained": score(nearest(same))}
+    scores = {
+        "k-NN, standardised, exact": score(brute.kneighbors(Q.numpy(), return_distance=False)),
+        "the same as a network, untrained": score(nearest(same)),
+    }
     for alpha in (0.3, 0.1):
         scores[f"normal start, alpha {alpha}, untrained"] = score(nearest(trained(Z, alpha)))
         for max_iter, n_negatives in ((3, 255), (10, 511)):
             output = trained(Z, alpha, n_negatives=n_negatives, max_iter=max_iter)
-            scores[f"alpha {alpha}, {max_iter} epochs, {n_negatives} negatives"] = score(nearest(output))
+            scores[f"alpha {alpha}, {max_iter} epochs, {n_negatives} negatives"] = score(
+                nearest(output)
+            )
     return scores
 
 
@@ -388,14 +537,21 @@ def compare_accuracy(quick=False):
     found = pd.DataFrame([_accuracies(n, seed) for seed in seeds])
     less = found.iloc[:, 0].mean() - found.mean()
     for name in found:
-        yield {"n": n, "model": name, "accuracy": found[name].mean(), "sd": found[name].std(ddof=0),
-               "less than k-NN": less[name]}
+        yield {
+            "n": n,
+            "model": name,
+            "accuracy": found[name].mean(),
+            "sd": found[name].std(ddof=0),
+            "less than k-NN": less[name],
+        }
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #302e9d36
 def overlap(a: torch.Tensor, b: torch.Tensor, Z: torch.Tensor, k: int = 5) -> float:
     "The share of equal neighbours under two output layers; a row is not its own"
     own = np.arange(len(Z))
-    first, second = (without_self(None, top_k(Z, output, k + 1).indices.numpy(), own, k)[1] for output in (a, b))
+    first, second = (
+        without_self(None, top_k(Z, output, k + 1).indices.numpy(), own, k)[1] for output in (a, b)
+    )
     return float((first[:, :, None] == second[:, None, :]).any(2).mean())
 
 
@@ -408,26 +564,44 @@ def _overlaps(X, alpha, n_negatives):
         lbfgs(full, Z, alpha=alpha * d)
         lbfgs(tight, Z, alpha=alpha * d, tol=1e-7, max_iter=1000)
     full, tight = (bregman_bias(network, alpha * d).output.detach() for network in (full, tight))
-    return {"overlap": overlap(trained(Z, alpha, n_negatives=n_negatives, max_iter=60), tight, Z),
-            "overlap, untrained": overlap(trained(Z, alpha), tight, Z),
-            "overlap, full at two tolerances": overlap(full, tight, Z)}
+    return {
+        "overlap": overlap(trained(Z, alpha, n_negatives=n_negatives, max_iter=60), tight, Z),
+        "overlap, untrained": overlap(trained(Z, alpha), tight, Z),
+        "overlap, full at two tolerances": overlap(full, tight, Z),
+    }
 
 
 def _thirds(X, y, seeds=3):
     "For each seed the training rows and their classes, and those of a held-out third"
-    return [train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed) for seed in range(seeds)]
+    return [
+        train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
+        for seed in range(seeds)
+    ]
 
 
 def _scores(X, y, alpha, n_negatives):
     scores = []
     for seed, (A, B, a, b) in enumerate(_thirds(X, y)):
-        options, coordinates = {"alpha": alpha, "random_state": seed}, TableCoordinates("scale").fit(A)
-        models = {"full": SelfEncoderClassifier(**options),
-                  "sampled": SelfEncoderClassifier(n_negatives=n_negatives, max_iter=60, **options)}
-        by_knn = KNeighborsClassifier().fit(coordinates.transform(A), a).score(coordinates.transform(B), b)
-        scores.append({name: model.fit(A, a).score(B, b) for name, model in models.items()} | {"k-NN": by_knn})
+        options, coordinates = (
+            {"alpha": alpha, "random_state": seed},
+            TableCoordinates("scale").fit(A),
+        )
+        models = {
+            "full": SelfEncoderClassifier(**options),
+            "sampled": SelfEncoderClassifier(n_negatives=n_negatives, max_iter=60, **options),
+        }
+        by_knn = (
+            KNeighborsClassifier()
+            .fit(coordinates.transform(A), a)
+            .score(coordinates.transform(B), b)
+        )
+        scores.append(
+            {name: model.fit(A, a).score(B, b) for name, model in models.items()} | {"k-NN": by_knn}
+        )
     scores = pd.DataFrame(scores)
-    return scores.mean().to_dict() | {"sd of the difference": (scores.full - scores.sampled).std(ddof=0)}
+    return scores.mean().to_dict() | {
+        "sd of the difference": (scores.full - scores.sampled).std(ddof=0)
+    }
 
 
 def compare_full(quick=False):
@@ -436,24 +610,60 @@ def compare_full(quick=False):
         X, y = load_dataset(name, return_X_y=True)
         m = max(32, len(y) // 4)
         for alpha in (0.1,) if quick else (0.03, 0.1):
-            yield {"table": name, "n": len(y), "alpha": alpha, "n_negatives": m, **_overlaps(X, alpha, m),
-                   **_scores(X, y, alpha, m)}
+            yield {
+                "table": name,
+                "n": len(y),
+                "alpha": alpha,
+                "n_negatives": m,
+                **_overlaps(X, alpha, m),
+                **_scores(X, y, alpha, m),
+            }
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #eea99eaf
 def compare_visible(quick=False):
     "Accuracy and cost of the paper's sampling against the number of visible rows, with the full model"
-    models = {f"{s} visible": {"n_visible": s, "stratify": True} for s in (25, 50, 100, 200, 400)} | {"full": {}}
+    models = {
+        f"{s} visible": {"n_visible": s, "stratify": True} for s in (25, 50, 100, 200, 400)
+    } | {"full": {}}
     for name in ("iris",) if quick else ("breast_cancer", "german", "digits"):
         divisions = _thirds(*load_dataset(name, return_X_y=True), 1 if quick else 3)
         for label, options in models.items():
-            turns = [take_turns({"fit and score": lambda: SelfEncoderClassifier(random_state=seed, **options).fit(
-                A, a).score(B, b)}, 1)["fit and score"] for seed, (A, B, a, b) in enumerate(divisions)]
+            turns = [
+                take_turns(
+                    {
+                        "fit and score": lambda: (
+                            SelfEncoderClassifier(random_state=seed, **options)
+                            .fit(A, a)
+                            .score(B, b)
+                        )
+                    },
+                    1,
+                )["fit and score"]
+                for seed, (A, B, a, b) in enumerate(divisions)
+            ]
             scores = [turn["reached"] for turn in turns]
-            yield {"table": name, "model": label, "n": len(divisions[0][0]), "accuracy": np.mean(scores),
-                   "sd": np.std(scores), "cpu": np.mean([turn["cpu"] for turn in turns])}
+            yield {
+                "table": name,
+                "model": label,
+                "n": len(divisions[0][0]),
+                "accuracy": np.mean(scores),
+                "sd": np.std(scores),
+                "cpu": np.mean([turn["cpu"] for turn in turns]),
+            }
 
 # %% ../../nbs/paper/benchmarks_network.ipynb #d8beab35
-SOLVER_BENCHMARKS = {"adam": compare_adam, "many": compare_many, "newton": compare_newton, "lbfgs": compare_lbfgs,
-                     "memory": compare_memory, "queries": compare_queries}
-ROW_BENCHMARKS = {"rows_epochs": compare_epochs, "rows_accuracy": compare_accuracy, "rows_search": compare_search,
-                  "rows_full": compare_full, "rows_visible": compare_visible}
+SOLVER_BENCHMARKS = {
+    "adam": compare_adam,
+    "many": compare_many,
+    "newton": compare_newton,
+    "lbfgs": compare_lbfgs,
+    "memory": compare_memory,
+    "queries": compare_queries,
+}
+ROW_BENCHMARKS = {
+    "rows_epochs": compare_epochs,
+    "rows_accuracy": compare_accuracy,
+    "rows_search": compare_search,
+    "rows_full": compare_full,
+    "rows_visible": compare_visible,
+}

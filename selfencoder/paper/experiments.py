@@ -48,11 +48,12 @@ from ..targets import most_voted
 @dataclass(frozen=True)
 class Stated:
     "What the paper states, word for word"
+
     n_folds: int = 5
-    n_neighbors: int = 5                         # of Euclidean k-NN
-    learning_rate_range: tuple = (0.001, 2.0)    # log-uniform
+    n_neighbors: int = 5  # of Euclidean k-NN
+    learning_rate_range: tuple = (0.001, 2.0)  # log-uniform
     learning_rate_decay: float = 0.995
-    hidden_size: int = 20                        # of the self-encoder and of the MLP
+    hidden_size: int = 20  # of the self-encoder and of the MLP
     n_visible: int = 100
 
 
@@ -62,21 +63,28 @@ PAPER = Stated()
 @dataclass(frozen=True)
 class Budget:
     "What the paper leaves open, and how much work a run is allowed"
-    epochs: int = 300          # of Adam, each one step on the whole training table
-    look_every: int = 10       # early stopping keeps the best epoch of these, by the accuracy on the selection rows
-    evaluations: int = 8       # settings that hyperopt tries for each fold and model
-    startup: int = 4           # of these, drawn at random before TPE begins; with hyperopt's 20 all would be
-    together: int = 2          # settings proposed at once and trained as one batch
-    inner_folds: int = 3       # of the training fold, for selection in the nested protocol
-    seeds: tuple = (0, 1)      # one stratified, shuffled division into folds for each
+
+    epochs: int = 300  # of Adam, each one step on the whole training table
+    look_every: int = (
+        10  # early stopping keeps the best epoch of these, by the accuracy on the selection rows
+    )
+    evaluations: int = 8  # settings that hyperopt tries for each fold and model
+    startup: int = 4  # of these, drawn at random before TPE begins; with hyperopt's 20 all would be
+    together: int = 2  # settings proposed at once and trained as one batch
+    inner_folds: int = 3  # of the training fold, for selection in the nested protocol
+    seeds: tuple = (0, 1)  # one stratified, shuffled division into folds for each
     # fixed in the protocols `paper` and `nested`, fields of `Reconstruction`
     loss: ClassVar[str] = "eq1"
-    activation: ClassVar[str] = "relu"         # of the hidden layer
-    vote: ClassVar[str] = "uniform"            # of the five nearest, or "weighted" by their probabilities
-    new_draws: ClassVar[bool] = False          # a new start and, in sampling mode, a new subset for each setting
-    german_columns: ClassVar[str] = "all"      # of German credit cat, or "categorical": the 13 categorical ones alone
-    batch_size: ClassVar[int | None] = None    # rows of a step; None: all
-    weight_decay: ClassVar[float | None] = None   # ridge penalty on the output weights
+    activation: ClassVar[str] = "relu"  # of the hidden layer
+    vote: ClassVar[str] = "uniform"  # of the five nearest, or "weighted" by their probabilities
+    new_draws: ClassVar[bool] = (
+        False  # a new start and, in sampling mode, a new subset for each setting
+    )
+    german_columns: ClassVar[str] = (
+        "all"  # of German credit cat, or "categorical": the 13 categorical ones alone
+    )
+    batch_size: ClassVar[int | None] = None  # rows of a step; None: all
+    weight_decay: ClassVar[float | None] = None  # ridge penalty on the output weights
 
 
 FULL = Budget()
@@ -87,10 +95,11 @@ TINY = Budget(epochs=40, evaluations=2, startup=2, inner_folds=2, seeds=(0,))
 @dataclass(frozen=True)
 class Reconstruction(Budget):
     "The open details as the published figures suggest them; optimistic by design"
+
     epochs: int = 150
     look_every: int = 1
     evaluations: int = 50
-    startup: int = 20          # hyperopt's default
+    startup: int = 20  # hyperopt's default
     together: int = 10
     loss: str = "bce_float32"
     activation: str = "logistic"
@@ -106,36 +115,46 @@ PUBLISHED = Reconstruction()
 # %% ../../nbs/paper/experiments.ipynb #d68e961c
 class Cell(NamedTuple):
     "One number of the grid"
+
     dataset: str
     model: str
-    protocol: str   # "paper", "nested" or "published"
+    protocol: str  # "paper", "nested" or "published"
     seed: int
     fold: int
 
 
 def seed_of(*words) -> int:
     "A seed that only depends on these words"
-    return int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:4], "big") >> 1
+    return (
+        int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:4], "big") >> 1
+    )
 
 # %% ../../nbs/paper/experiments.ipynb #ae86a759
 @lru_cache(maxsize=2)
 def dataset_table(dataset):
     "Columns and classes; an array where all columns are numbers, since it is read faster than a frame"
     bunch = load_dataset(dataset, as_frame=True)
-    return (bunch.data if bunch.categorical_features else bunch.data.to_numpy(float)), bunch.target.to_numpy()
+    return (
+        bunch.data if bunch.categorical_features else bunch.data.to_numpy(float)
+    ), bunch.target.to_numpy()
 
 
 def columns_of(X, dataset: str, budget: Budget):
     "The columns that a protocol uses"
-    if dataset == "german_categorical" and budget.german_columns == "categorical": return X.select_dtypes("category")
+    if dataset == "german_categorical" and budget.german_columns == "categorical":
+        return X.select_dtypes("category")
     return X
 
 
 def split(y, n_folds: int, seed: int) -> list:
     "Stratified, shuffled folds as pairs of row indices (training, test)"
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)   # Ecoli has classes of two rows
-        return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y))
+        warnings.filterwarnings(
+            "ignore", "The least populated class", UserWarning
+        )  # Ecoli has classes of two rows
+        return list(
+            StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
+        )
 
 
 def folds(dataset: str, seed: int) -> list:
@@ -143,13 +162,17 @@ def folds(dataset: str, seed: int) -> list:
     return split(dataset_table(dataset)[1], PAPER.n_folds, seed_of("folds", dataset, seed))
 
 # %% ../../nbs/paper/experiments.ipynb #83cb9b70
-PROTOCOLS = {"paper": "selected on the test fold: optimistic", "nested": "selected inside the training fold: honest",
-             "published": "a reconstruction fitted to the published figures: optimistic by design"}
+PROTOCOLS = {
+    "paper": "selected on the test fold: optimistic",
+    "nested": "selected inside the training fold: honest",
+    "published": "a reconstruction fitted to the published figures: optimistic by design",
+}
 
 
 def selection_splits(cell: Cell, train, test, y, inner_folds: int) -> list:
     "The pairs (training rows, rows that select)"
-    if cell.protocol != "nested": return [(train, test)]
+    if cell.protocol != "nested":
+        return [(train, test)]
     inner = split(y[train], inner_folds, seed_of("inner", cell.dataset, cell.seed, cell.fold))
     return [(train[a], train[b]) for a, b in inner]
 
@@ -159,35 +182,49 @@ class _Split:
 
     def __init__(self, X, y, train, test):
         coordinates = TableCoordinates(invariance=None).fit(_safe_indexing(X, train))
-        self.rows, self.queries = (torch.as_tensor(coordinates.transform(_safe_indexing(X, part)), dtype=torch.float32)
-                                   for part in (train, test))
+        self.rows, self.queries = (
+            torch.as_tensor(coordinates.transform(_safe_indexing(X, part)), dtype=torch.float32)
+            for part in (train, test)
+        )
         self.labels, self.answers = y[train], y[test]
 
     def draw(self, n_visible, seed):
         "The same split with only `n_visible` of the training rows"
-        drawn, visible = copy.copy(self), draw_visible(len(self.rows), n_visible, np.random.RandomState(seed))
+        drawn, visible = (
+            copy.copy(self),
+            draw_visible(len(self.rows), n_visible, np.random.RandomState(seed)),
+        )
         drawn.rows, drawn.labels = self.rows[visible], self.labels[visible]
         return drawn
 
     def network(self, hidden, output_activation, seed, activation="relu"):
         "A network for these rows with random weights"
-        network = SelfEncoderNetwork(self.rows.shape[1], len(self.rows), hidden, activation, output_activation)
+        network = SelfEncoderNetwork(
+            self.rows.shape[1], len(self.rows), hidden, activation, output_activation
+        )
         return start_random(network, torch.Generator().manual_seed(seed))
 
 
-ONE_BY_ONE = 512   # outputs from which on one network's logits fill the cache
+ONE_BY_ONE = 512  # outputs from which on one network's logits fill the cache
 
 
 @torch.no_grad()
 def vote_accuracies(splits: list, networks: list, vote: str = "uniform") -> np.ndarray:
     "For each network the share of its split's queries that the vote of the 5 most probable outputs gets right"
-    result, sizes = np.zeros(len(networks)), [(len(split.rows), len(split.queries)) for split in splits]
-    for size in set(sizes):   # networks of one size vote together
+    result, sizes = (
+        np.zeros(len(networks)),
+        [(len(split.rows), len(split.queries)) for split in splits],
+    )
+    for size in set(sizes):  # networks of one size vote together
         some = [m for m, other in enumerate(sizes) if other == size]
         logits = (networks[m].logits(splits[m].queries) for m in some)
         batches = logits if size[0] >= ONE_BY_ONE else [torch.cat(list(logits))]
-        nearest = np.concatenate([best_columns(batch.numpy(), PAPER.n_neighbors) for batch in batches])
-        labels = np.concatenate([splits[m].labels[rows] for m, rows in zip(some, np.split(nearest, len(some)))])
+        nearest = np.concatenate(
+            [best_columns(batch.numpy(), PAPER.n_neighbors) for batch in batches]
+        )
+        labels = np.concatenate(
+            [splits[m].labels[rows] for m, rows in zip(some, np.split(nearest, len(some)))]
+        )
         votes = None
         if vote == "weighted":
             p = torch.cat([networks[m](splits[m].queries) for m in some]).numpy()
@@ -200,25 +237,37 @@ def vote_accuracies(splits: list, networks: list, vote: str = "uniform") -> np.n
 @dataclass(frozen=True)
 class NetworkModel(Model):
     "A self-encoder of the paper; the epoch is its path"
+
     hidden: tuple = ()
     n_visible: int | None = None
 
     def points(self, budget) -> list:
         "The epochs that are looked at"
-        return [{"epoch": epoch} for epoch in range(budget.look_every, budget.epochs + 1, budget.look_every)]
+        return [
+            {"epoch": epoch}
+            for epoch in range(budget.look_every, budget.epochs + 1, budget.look_every)
+        ]
 
     def evaluate(self, settings, X, y, splits, budget, seed) -> np.ndarray:
         "The accuracies: settings x splits x epochs"
         result = np.zeros((len(settings), len(splits), len(self.points(budget))))
         data = [_Split(X, y, train, test) for train, test in splits]
-        draw_seed = lambda i, j: seed_of(seed, j, settings[i]["learning_rate"]) if budget.new_draws else seed + j
-        jobs = [(i, j, rows.draw(self.n_visible, draw_seed(i, j)))
-                for i in range(len(settings)) for j, rows in enumerate(data)]
+        draw_seed = lambda i, j: (
+            seed_of(seed, j, settings[i]["learning_rate"]) if budget.new_draws else seed + j
+        )
+        jobs = [
+            (i, j, rows.draw(self.n_visible, draw_seed(i, j)))
+            for i in range(len(settings))
+            for j, rows in enumerate(data)
+        ]
         # one batch has one output function and one width: a rare category may be missing in a split
         kind = lambda job: (settings[job[0]]["output_activation"], job[2].rows.shape[1])
         for output, width in sorted(set(map(kind, jobs))):
             batch = [job for job in jobs if kind(job) == (output, width)]
-            networks = [rows.network(self.hidden, output, draw_seed(i, j), budget.activation) for i, j, rows in batch]
+            networks = [
+                rows.network(self.hidden, output, draw_seed(i, j), budget.activation)
+                for i, j, rows in batch
+            ]
             rates = [settings[i]["learning_rate"] for i, _, _ in batch]
             self._train_together(batch, networks, rates, result, budget)
         return result
@@ -230,14 +279,28 @@ class NetworkModel(Model):
         i, j, splits = zip(*jobs)
 
         def look(epoch):
-            if epoch in column: result[i, j, column[epoch]] = vote_accuracies(splits, networks, budget.vote)
+            if epoch in column:
+                result[i, j, column[epoch]] = vote_accuracies(splits, networks, budget.vote)
 
-        with warnings.catch_warnings():   # the epoch is selected, so training up to the last one is intended
+        with (
+            warnings.catch_warnings()
+        ):  # the epoch is selected, so training up to the last one is intended
             warnings.simplefilter("ignore", ConvergenceWarning)
-            adam_many(networks, [split.rows for split in splits], learning_rates=learning_rates, loss=budget.loss,
-                      learning_rate_decay=PAPER.learning_rate_decay, max_iter=budget.epochs, tol=0.0,
-                      n_iter_no_change=budget.epochs + 1, look_every=budget.epochs, callback=look,
-                      callback_every=budget.look_every, batch_size=budget.batch_size, alpha=budget.weight_decay or 0.0)
+            adam_many(
+                networks,
+                [split.rows for split in splits],
+                learning_rates=learning_rates,
+                loss=budget.loss,
+                learning_rate_decay=PAPER.learning_rate_decay,
+                max_iter=budget.epochs,
+                tol=0.0,
+                n_iter_no_change=budget.epochs + 1,
+                look_every=budget.epochs,
+                callback=look,
+                callback_every=budget.look_every,
+                batch_size=budget.batch_size,
+                alpha=budget.weight_decay or 0.0,
+            )
 
 
 def _rate(name):
@@ -245,7 +308,9 @@ def _rate(name):
 
 
 def _self_encoder(title, **options):
-    space = _rate("learning_rate") | {"output_activation": hp.choice("output_activation", ["sigmoid", "softmax"])}
+    space = _rate("learning_rate") | {
+        "output_activation": hp.choice("output_activation", ["sigmoid", "softmax"])
+    }
     return NetworkModel(title, "paper", space=space, **options)
 
 
@@ -253,7 +318,9 @@ SELF_ENCODERS = {
     "se": _self_encoder("SE"),
     "se_hidden": _self_encoder("SE hidden", hidden=(PAPER.hidden_size,)),
     "se_sampled": _self_encoder("SE sampled", n_visible=PAPER.n_visible),
-    "se_hidden_sampled": _self_encoder("SE hidden sampled", hidden=(PAPER.hidden_size,), n_visible=PAPER.n_visible),
+    "se_hidden_sampled": _self_encoder(
+        "SE hidden sampled", hidden=(PAPER.hidden_size,), n_visible=PAPER.n_visible
+    ),
 }
 
 # %% ../../nbs/paper/experiments.ipynb #db86fbba
@@ -263,7 +330,8 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         "Fit the first; fit the second if the first has not converged after 100,000 steps"
         self.fitted_ = SVC(kernel="linear", max_iter=100_000).fit(X, y)
-        if self.fitted_.fit_status_: self.fitted_ = LinearSVC(dual=False).fit(X, y)
+        if self.fitted_.fit_status_:
+            self.fitted_ = LinearSVC(dual=False).fit(X, y)
         self.classes_ = self.fitted_.classes_
         return self
 
@@ -273,22 +341,37 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
 # %% ../../nbs/paper/experiments.ipynb #930c7276
 def _mlp(random_state, learning_rate_init):
-    return MLPClassifier((PAPER.hidden_size,), learning_rate_init=learning_rate_init, random_state=random_state)
+    return MLPClassifier(
+        (PAPER.hidden_size,), learning_rate_init=learning_rate_init, random_state=random_state
+    )
 
 
 PAPER_BASELINES = {
-    "knn": Model("k-NN", "paper baseline", on_coordinates(lambda seed: KNeighborsClassifier(PAPER.n_neighbors))),
+    "knn": Model(
+        "k-NN",
+        "paper baseline",
+        on_coordinates(lambda seed: KNeighborsClassifier(PAPER.n_neighbors)),
+    ),
     "mlp": Model("MLP", "paper baseline", on_coordinates(_mlp), _rate("learning_rate_init")),
-    "logistic": Model("Logistic", "paper baseline",
-                      on_coordinates(lambda seed: OneVsRestClassifier(LogisticRegression(max_iter=1000)))),
+    "logistic": Model(
+        "Logistic",
+        "paper baseline",
+        on_coordinates(lambda seed: OneVsRestClassifier(LogisticRegression(max_iter=1000))),
+    ),
     "svm": Model("SVM", "paper baseline", on_coordinates(lambda seed: LinearSVM())),
 }
-MODELS = PAPER_BASELINES | SELF_ENCODERS | {name: peer for name, peer in PEERS.items() if peer.build}
-_untuned = {"mlp": lambda seed: MLPClassifier((PAPER.hidden_size,), random_state=seed),
-             # liblinear, one class against the rest: the default of scikit-learn until 0.22
-             "logistic": lambda seed: OneVsRestClassifier(LogisticRegression(solver="liblinear"))}
-PUBLISHED_BASELINES = {name: replace(MODELS[name], space=None, build=on_coordinates(build))
-                       for name, build in _untuned.items()}
+MODELS = (
+    PAPER_BASELINES | SELF_ENCODERS | {name: peer for name, peer in PEERS.items() if peer.build}
+)
+_untuned = {
+    "mlp": lambda seed: MLPClassifier((PAPER.hidden_size,), random_state=seed),
+    # liblinear, one class against the rest: the default of scikit-learn until 0.22
+    "logistic": lambda seed: OneVsRestClassifier(LogisticRegression(solver="liblinear")),
+}
+PUBLISHED_BASELINES = {
+    name: replace(MODELS[name], space=None, build=on_coordinates(build))
+    for name, build in _untuned.items()
+}
 
 
 def model_of(cell: Cell) -> Model:
@@ -308,9 +391,17 @@ class Ask:
         "`n` settings to try"
         self.asked = []
         for new_id in self.trials.new_trial_ids(n):
-            self.asked += tpe.suggest([new_id], self.domain, self.trials, int(self.rng.integers(2**31 - 1)),
-                                      n_startup_jobs=self.startup, verbose=False)
-        proposals = ({name: values[0] for name, values in doc["misc"]["vals"].items()} for doc in self.asked)
+            self.asked += tpe.suggest(
+                [new_id],
+                self.domain,
+                self.trials,
+                int(self.rng.integers(2**31 - 1)),
+                n_startup_jobs=self.startup,
+                verbose=False,
+            )
+        proposals = (
+            {name: values[0] for name, values in doc["misc"]["vals"].items()} for doc in self.asked
+        )
         return [space_eval(self.space, proposal) for proposal in proposals]
 
     def tell(self, losses):
@@ -333,34 +424,41 @@ def _rounds(model, budget, seed):
 
 class Selection(NamedTuple):
     "What was selected"
+
     setting: dict
-    point: dict               # of the path
-    accuracy: float | None    # that selected it; None if there was nothing to choose
-    trials: list              # the best accuracy of each setting that was tried, in order
+    point: dict  # of the path
+    accuracy: float | None  # that selected it; None if there was nothing to choose
+    trials: list  # the best accuracy of each setting that was tried, in order
 
 
 def select(
     model: Model,
-    X, y,
-    splits: list,      # pairs of rows: to train on, to select by
+    X,
+    y,
+    splits: list,  # pairs of rows: to train on, to select by
     budget: Budget,
     seed: int,
 ) -> Selection:
     "The setting and the point of its path with the best mean accuracy; the first one among equals"
-    if not model.has_choice(budget): return Selection({}, model.points(budget)[0], None, [None])
+    if not model.has_choice(budget):
+        return Selection({}, model.points(budget)[0], None, [None])
     best, trials = (-1.0, None, None), []
     for settings, tell in _rounds(model, budget, seed):
         means = model.evaluate(settings, X, y, splits, budget, seed).mean(axis=1)
         tell(1 - means.max(axis=1))
         for setting, path in zip(settings, means):
             trials.append(float(path.max()))
-            if path.max() > best[0]: best = path.max(), setting, model.points(budget)[path.argmax()]
+            if path.max() > best[0]:
+                best = path.max(), setting, model.points(budget)[path.argmax()]
     return Selection(best[1], best[2], float(best[0]), trials)
 
 # %% ../../nbs/paper/experiments.ipynb #f4f02fae
 def _plain(setting):
     "The setting with Python's own numbers, as JSON wants them"
-    return {name: value.item() if isinstance(value, np.generic) else value for name, value in setting.items()}
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in setting.items()
+    }
 
 
 def measure(cell: Cell, budget: Budget) -> dict:
@@ -374,18 +472,34 @@ def measure(cell: Cell, budget: Budget) -> dict:
     searched, k = time.perf_counter(), model.points(budget).index(point)
     # in the optimistic protocols, what selects is what is reported
     again = cell.protocol == "nested" or selected is None
-    accuracy = model.evaluate([setting], X, y, [(train, test)], budget, seed)[0, 0, k] if again else selected
+    accuracy = (
+        model.evaluate([setting], X, y, [(train, test)], budget, seed)[0, 0, k]
+        if again
+        else selected
+    )
     ended = time.perf_counter()
-    record = {**cell._asdict(), "accuracy": float(accuracy), "selection": selected, "tried": len(trials),
-              "selected": _plain(setting | point), "seconds": round(ended - start, 3),
-              "final_seconds": round(ended - searched, 3),
-              "processor_seconds": round(time.thread_time() - processor, 3)}
-    return record | ({"trials": np.round(trials, 4).tolist()} if cell.protocol == "published" and selected else {})
+    record = {
+        **cell._asdict(),
+        "accuracy": float(accuracy),
+        "selection": selected,
+        "tried": len(trials),
+        "selected": _plain(setting | point),
+        "seconds": round(ended - start, 3),
+        "final_seconds": round(ended - searched, 3),
+        "processor_seconds": round(time.thread_time() - processor, 3),
+    }
+    return record | (
+        {"trials": np.round(trials, 4).tolist()}
+        if cell.protocol == "published" and selected
+        else {}
+    )
 
 # %% ../../nbs/paper/experiments.ipynb #927c6cde
 def read_records(folder) -> list:
     "The records of a run, without those of models that have retired"
-    return [record for record in Store(folder).lines("cells", Cell._fields) if record["model"] in MODELS]
+    return [
+        record for record in Store(folder).lines("cells", Cell._fields) if record["model"] in MODELS
+    ]
 
 # %% ../../nbs/paper/experiments.ipynb #d60a75f7
 @lru_cache
@@ -397,36 +511,67 @@ def work(cell: Cell, budget: Budget) -> float:
     "Roughly how many seconds a cell takes: for the order and for the progress bar"
     n, model = _thousands(cell.dataset), MODELS[cell.model]
     # the inner folds train on fewer rows, and the cost grows with their square
-    trainings = 1 if cell.protocol != "nested" else budget.inner_folds * (1 - 1 / budget.inner_folds) ** 2
-    if cell.model in ("ke", "ke_monotone"): return 1.5 + 12 * n * n   # forests that weigh columns, and what follows
-    if cell.model == "mlp": return 0.1 + 0.6 * n * trainings * budget.evaluations
-    if model.family != "paper": return 0.1 + n * n * trainings * (0.5 if model.family == "ours" else 0.2)
+    trainings = (
+        1 if cell.protocol != "nested" else budget.inner_folds * (1 - 1 / budget.inner_folds) ** 2
+    )
+    if cell.model in ("ke", "ke_monotone"):
+        return 1.5 + 12 * n * n  # forests that weigh columns, and what follows
+    if cell.model == "mlp":
+        return 0.1 + 0.6 * n * trainings * budget.evaluations
+    if model.family != "paper":
+        return 0.1 + n * n * trainings * (0.5 if model.family == "ours" else 0.2)
     size = min(n, 0.1) * n if "sampled" in cell.model else n * n
     return 0.1 + (0.01 * size * trainings + 0.0007) * budget.evaluations * budget.epochs
 
 
 def grid(datasets: list, models: list, protocols: list, budget: Budget) -> list:
     "All cells, in the order in which they are computed"
+
     def worth_running(model, protocol):
-        if protocol == "published": return model in PAPER_BASELINES or model in SELF_ENCODERS
+        if protocol == "published":
+            return model in PAPER_BASELINES or model in SELF_ENCODERS
         in_paper = MODELS[model].family not in ("baseline", "ours")
         return protocol == "nested" or in_paper or MODELS[model].has_choice(budget)
-    cells = [Cell(dataset, model, protocol, seed, fold)
-             for dataset in datasets for model in models for protocol in protocols if worth_running(model, protocol)
-             for seed in (budget.seeds[:1] if protocol == "paper" else budget.seeds) for fold in range(PAPER.n_folds)]
+
+    cells = [
+        Cell(dataset, model, protocol, seed, fold)
+        for dataset in datasets
+        for model in models
+        for protocol in protocols
+        if worth_running(model, protocol)
+        for seed in (budget.seeds[:1] if protocol == "paper" else budget.seeds)
+        for fold in range(PAPER.n_folds)
+    ]
     return sorted(cells, key=lambda cell: (budget.seeds.index(cell.seed), work(cell, budget)))
 
 # %% ../../nbs/paper/experiments.ipynb #2da46011
 def run(cells: list, folder, budget: Budget, **options) -> list:
     "Compute the cells that `folder` does not have yet; `options` as those of `run_grid`"
-    return run_grid(cells, folder, partial(measure, budget=budget), partial(work, budget=budget), budget=asdict(budget),
-                    **options)
+    return run_grid(
+        cells,
+        folder,
+        partial(measure, budget=budget),
+        partial(work, budget=budget),
+        budget=asdict(budget),
+        **options,
+    )
 
 # %% ../../nbs/paper/experiments.ipynb #ea7ce54f
 def differing_cells(stored: list, again: list) -> pd.DataFrame:
     "The cells that both lists of records have and that differ in accuracy or in what was selected"
     told = ["accuracy", "selection", "selected", "tried"]
-    stored, again = ({cell_of(record, Cell): {name: record[name] for name in told}
-                      for record in records if "error" not in record} for records in (stored, again))
-    return pd.DataFrame([{**cell._asdict(), **{name: (facts[name], again[cell][name]) for name in told}}
-                         for cell, facts in stored.items() if again.get(cell, facts) != facts])
+    stored, again = (
+        {
+            cell_of(record, Cell): {name: record[name] for name in told}
+            for record in records
+            if "error" not in record
+        }
+        for records in (stored, again)
+    )
+    return pd.DataFrame(
+        [
+            {**cell._asdict(), **{name: (facts[name], again[cell][name]) for name in told}}
+            for cell, facts in stored.items()
+            if again.get(cell, facts) != facts
+        ]
+    )

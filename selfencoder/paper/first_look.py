@@ -17,23 +17,36 @@ import pandas as pd
 from ..datasets import load_dataset
 from ..displays import OKABE_ITO
 from .experiments import Budget, Cell, FULL, MODELS, PAPER, read_records, work
-from .reports import NUMBERS, complete_folds, means, our_figure, paper_figure, paper_tables
+from selfencoder.paper.reports import (
+    NUMBERS,
+    complete_folds,
+    means,
+    our_figure,
+    paper_figure,
+    paper_tables,
+)
 from .resumable_grid import cell_of
 from .results_store import Store
 
 # %% ../../nbs/paper/first_look.ipynb #3fe2fe80
-LONG = 14.0   # seconds: what a model may take on a table
+LONG = 14.0  # seconds: what a model may take on a table
 STORED = ("results/full", "results/kernel")
 REBUILT = "results/published"
-SHOWN = [name for name, model in MODELS.items() if model.family in ("paper baseline", "paper")] + ["knn_scale", "ke"]
+SHOWN = [name for name, model in MODELS.items() if model.family in ("paper baseline", "paper")] + [
+    "knn_scale",
+    "ke",
+]
 
 
 def stored_records(folders=STORED, budget: Budget = FULL) -> list:
     "The honest records of stored runs, if they had this budget"
     found, wanted = {}, asdict(budget) | {"seeds": list(budget.seeds)}
     for folder in folders:
-        if any(run["budget"] != wanted for run in Store(folder).runs()): continue
-        records = [r for r in read_records(folder) if r["protocol"] == "nested" and "error" not in r]
+        if any(run["budget"] != wanted for run in Store(folder).runs()):
+            continue
+        records = [
+            r for r in read_records(folder) if r["protocol"] == "nested" and "error" not in r
+        ]
         found |= {cell_of(record, Cell): record for record in records}
     return list(found.values())
 
@@ -48,8 +61,8 @@ def plan(
     datasets: list,
     models: list,
     budget: Budget,
-    stored: list = (),         # records that may be read in the place of cells that take too long
-) -> tuple[list, list]:        # cells to compute, records that are read
+    stored: list = (),  # records that may be read in the place of cells that take too long
+) -> tuple[list, list]:  # cells to compute, records that are read
     "What a first look computes, and what it reads"
     cells, read = [], []
     for dataset in datasets:
@@ -57,8 +70,12 @@ def plan(
             make = lambda fold: Cell(dataset, model, "nested", budget.seeds[0], fold)
             there = [r for r in stored if (r["dataset"], r["model"]) == (dataset, model)]
             seconds = work(make(0), budget)
-            if seconds > LONG and there: read += there
-            else: cells += [make(fold) for fold in range(int(np.clip(LONG // seconds, 1, PAPER.n_folds)))]
+            if seconds > LONG and there:
+                read += there
+            else:
+                cells += [
+                    make(fold) for fold in range(int(np.clip(LONG // seconds, 1, PAPER.n_folds)))
+                ]
     return sorted(cells, key=lambda cell: work(cell, budget)), read
 
 # %% ../../nbs/paper/first_look.ipynb #0c592984
@@ -66,21 +83,32 @@ def figures(computed: list, read: list = ()) -> pd.DataFrame:
     "Mean, standard error (`sd`), folds and mark for each dataset and model"
     rows = []
     for mark, records in (("", computed), ("°", read)):
-        frame = pd.DataFrame([r for r in records if "error" not in r], columns=[*Cell._fields, "accuracy"])
+        frame = pd.DataFrame(
+            [r for r in records if "error" not in r], columns=[*Cell._fields, "accuracy"]
+        )
         for key, part in frame.groupby(["dataset", "model"])["accuracy"]:
             mean, n = part.mean(), len(part)
             tested = len(load_dataset(key[0]).target) / PAPER.n_folds * n
             error = part.std(ddof=1) / np.sqrt(n) if n > 2 else np.sqrt(mean * (1 - mean) / tested)
             rows.append((*key, mean, error, n, mark))
-    return pd.DataFrame(rows, columns=["dataset", "model", "mean", "sd", "n", "mark"]).set_index(["dataset", "model"])
+    return pd.DataFrame(rows, columns=["dataset", "model", "mean", "sd", "n", "mark"]).set_index(
+        ["dataset", "model"]
+    )
 
 # %% ../../nbs/paper/first_look.ipynb #037cb836
 def table_figures(summary: pd.DataFrame) -> pd.Series:
     "Every figure of ours in Tables 2a, 2b, 2c and 3, and the kernel self-encoder's"
     tables = paper_tables()["tables"]
-    columns = [(number, c) for number in NUMBERS for c in tables[number]["columns"]] + [("ours", "ke")]
-    return pd.Series({(number, c, d): our_figure(summary, d, c)[0] for number, c in columns
-                      for d in paper_tables()["titles"]})
+    columns = [(number, c) for number in NUMBERS for c in tables[number]["columns"]] + [
+        ("ours", "ke")
+    ]
+    return pd.Series(
+        {
+            (number, c, d): our_figure(summary, d, c)[0]
+            for number, c in columns
+            for d in paper_tables()["titles"]
+        }
+    )
 
 # %% ../../nbs/paper/first_look.ipynb #4358d891
 def _mean_of(summary, column):
@@ -90,7 +118,10 @@ def _mean_of(summary, column):
 def findings(summary: pd.DataFrame) -> list:
     "Five sentences about the figures; each is computed"
     datasets = paper_tables()["titles"]
-    def wins(a, b): return sum(our_figure(summary, d, a)[0] > our_figure(summary, d, b)[0] for d in datasets)
+
+    def wins(a, b):
+        return sum(our_figure(summary, d, a)[0] > our_figure(summary, d, b)[0] for d in datasets)
+
     ours, best, se = (_mean_of(summary, column) for column in ("ke", "best_baseline", "se"))
     published = np.mean([paper_figure("2b", d, "se")[0] for d in datasets])
     return [
@@ -101,22 +132,42 @@ def findings(summary: pd.DataFrame) -> list:
         f"The paper's self-encoder, selected honestly: {se:.3f}, where {published:.3f} was published.",
         f"With its hidden layer: {_mean_of(summary, 'se_hidden'):.3f}, on raw columns as in the paper.",
         f"With 100 visible rows: {_mean_of(summary, 'se_sampled'):.3f}; above what all rows give on "
-        f"{wins('se_sampled', 'se')} of {len(datasets)} tables."]
+        f"{wins('se_sampled', 'se')} of {len(datasets)} tables.",
+    ]
 
 
 def plot_first_look(summary: pd.DataFrame):
     "The kernel self-encoder, the paper's and the best baseline on each table, with errors, and what was published"
     titles = paper_tables()["titles"]
     fig, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
-    shown = [("best_baseline", "best baseline", "0.5", "s"), ("se", "self-encoder of the paper", OKABE_ITO[0], "o"),
-             ("ke", "kernel self-encoder (ours)", OKABE_ITO[3], "D")]
+    shown = [
+        ("best_baseline", "best baseline", "0.5", "s"),
+        ("se", "self-encoder of the paper", OKABE_ITO[0], "o"),
+        ("ke", "kernel self-encoder (ours)", OKABE_ITO[3], "D"),
+    ]
     for k, (column, label, colour, marker) in enumerate(shown):
         values = np.array([our_figure(summary, d, column)[:2] for d in titles])
-        ax.errorbar(values[:, 0], -np.arange(len(titles)) + 0.2 * (1 - k), xerr=values[:, 1], fmt=marker, color=colour,
-                    label=label, markersize=5, linewidth=1)
-    ax.plot([paper_figure("2b", d, "se")[0] for d in titles], -np.arange(len(titles)), "x", color="black",
-            label="self-encoder, as published")
-    ax.set(yticks=-np.arange(len(titles)), xlabel="accuracy on rows that were not seen, with standard errors")
+        ax.errorbar(
+            values[:, 0],
+            -np.arange(len(titles)) + 0.2 * (1 - k),
+            xerr=values[:, 1],
+            fmt=marker,
+            color=colour,
+            label=label,
+            markersize=5,
+            linewidth=1,
+        )
+    ax.plot(
+        [paper_figure("2b", d, "se")[0] for d in titles],
+        -np.arange(len(titles)),
+        "x",
+        color="black",
+        label="self-encoder, as published",
+    )
+    ax.set(
+        yticks=-np.arange(len(titles)),
+        xlabel="accuracy on rows that were not seen, with standard errors",
+    )
     ax.set_yticklabels(titles.values())
     ax.grid(axis="x", color="0.92")
     ax.spines[["top", "right"]].set_visible(False)

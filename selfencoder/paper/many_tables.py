@@ -31,14 +31,23 @@ from .statistics import CriticalDifferenceDisplay, rank_models, signed_rank
 # %% ../../nbs/paper/many_tables.ipynb #f418957c
 class TableCell(NamedTuple):
     "One fit"
+
     table: str
     model: str
     fold: int
 
 
 _STORED_NAMES = {"knn_searched": "knn", "svm_rbf": "svm"}
-DEFAULTS = ("ke", "ke_dev0")   # of this version, and of the one before
-TESTED = ["knn", "forest", "extra_trees", "boosting", "gp", "svm", "ridge"]   # what the default is tested against
+DEFAULTS = ("ke", "ke_dev0")  # of this version, and of the one before
+TESTED = [
+    "knn",
+    "forest",
+    "extra_trees",
+    "boosting",
+    "gp",
+    "svm",
+    "ridge",
+]  # what the default is tested against
 RUNNABLE = {_STORED_NAMES.get(name, name): peer for name, peer in PEERS.items() if peer.classes}
 COMPARED = RUNNABLE | FORMER
 N_FOLDS = 5
@@ -51,7 +60,9 @@ def n_computed(n_rows: int) -> int:
 
 def table_folds(y, kind: str) -> list:
     "The five folds, as pairs of rows (training, test)"
-    divide = (StratifiedKFold if kind == "classes" else KFold)(N_FOLDS, shuffle=True, random_state=0)
+    divide = (StratifiedKFold if kind == "classes" else KFold)(
+        N_FOLDS, shuffle=True, random_state=0
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         return list(divide.split(np.zeros(len(y)), y))
@@ -60,7 +71,10 @@ def table_folds(y, kind: str) -> list:
 def calibration_error(right, claimed, bins: int = 10) -> float:
     "Mean distance between what was claimed and what came true, over bins of equal width"
     place = np.minimum((np.asarray(claimed) * bins).astype(int), bins - 1)
-    gaps = [abs(np.sum(np.asarray(right)[place == b]) - np.sum(np.asarray(claimed)[place == b])) for b in range(bins)]
+    gaps = [
+        abs(np.sum(np.asarray(right)[place == b]) - np.sum(np.asarray(claimed)[place == b]))
+        for b in range(bins)
+    ]
     return float(np.sum(gaps) / len(place))
 
 
@@ -69,21 +83,32 @@ def class_measures(observed, shares, classes, n_train: int) -> dict:
     known = dict(zip(classes, range(len(classes))))
     shares = np.clip(shares, 1 / n_train, 1)
     shares = shares / shares.sum(axis=1, keepdims=True)
-    codes = np.array([known.get(label, -1) for label in observed])   # a class that no training row has is never right
-    predicted, own = shares.argmax(axis=1), np.where(codes >= 0, shares[np.arange(len(codes)), codes], 1 / n_train)
+    codes = np.array(
+        [known.get(label, -1) for label in observed]
+    )  # a class that no training row has is never right
+    predicted, own = (
+        shares.argmax(axis=1),
+        np.where(codes >= 0, shares[np.arange(len(codes)), codes], 1 / n_train),
+    )
     right = predicted == codes
-    return {"accuracy": float(right.mean()),
-            "balanced_accuracy": float(np.mean([right[observed == label].mean() for label in np.unique(observed)])),
-            "log_loss": float(-np.log(own).mean()),
-            "brier": float(np.mean((shares ** 2).sum(axis=1) - 2 * own * (codes >= 0) + 1)),
-            "calibration": calibration_error(right, shares.max(axis=1))}
+    return {
+        "accuracy": float(right.mean()),
+        "balanced_accuracy": float(
+            np.mean([right[observed == label].mean() for label in np.unique(observed)])
+        ),
+        "log_loss": float(-np.log(own).mean()),
+        "brier": float(np.mean((shares**2).sum(axis=1) - 2 * own * (codes >= 0) + 1)),
+        "calibration": calibration_error(right, shares.max(axis=1)),
+    }
 
 
 def number_measures(observed, predicted, scale: float) -> dict:
     "How good numbers are; `scale` is the standard deviation of the target"
     error = observed - predicted
-    return {"r2": float(1 - np.sum(error ** 2) / np.sum((observed - observed.mean()) ** 2)),
-            "absolute_error": float(np.abs(error).mean() / scale)}
+    return {
+        "r2": float(1 - np.sum(error**2) / np.sum((observed - observed.mean()) ** 2)),
+        "absolute_error": float(np.abs(error).mean() / scale),
+    }
 
 
 def interval_measures(observed, interval, scale: float) -> dict:
@@ -107,18 +132,26 @@ def measure_cell(cell: TableCell) -> dict:
     fitted = time.process_time()
     answers = (model.predict_proba if kind == "classes" else model.predict)(X.iloc[test])
     answered = time.process_time()
-    facts = {"rows": len(y), "columns": X.shape[1], "fit_seconds": round(fitted - begun, 3),
-             "query_seconds": round((answered - fitted) / len(test) * 1000, 4)}
-    if peer.package: facts["library"] = f"{peer.package} {version(peer.package)}"
-    if kind == "classes": return facts | class_measures(y[test], np.asarray(answers), model.classes_, len(train))
+    facts = {
+        "rows": len(y),
+        "columns": X.shape[1],
+        "fit_seconds": round(fitted - begun, 3),
+        "query_seconds": round((answered - fitted) / len(test) * 1000, 4),
+    }
+    if peer.package:
+        facts["library"] = f"{peer.package} {version(peer.package)}"
+    if kind == "classes":
+        return facts | class_measures(y[test], np.asarray(answers), model.classes_, len(train))
     facts |= number_measures(y[test], np.ravel(answers), y.std())
     return facts | _intervals(model, X.iloc[test], y[test], y.std())
 
 
 def _intervals(model, X, observed, scale):
     "The measures of 90 % intervals, where there are some"
-    try: interval = model.predict_interval(X, 0.9)
-    except (AttributeError, ValueError): return {}   # none, or not with landmarks
+    try:
+        interval = model.predict_interval(X, 0.9)
+    except (AttributeError, ValueError):
+        return {}  # none, or not with landmarks
     return interval_measures(observed, interval, scale)
 
 # %% ../../nbs/paper/many_tables.ipynb #92604eb7
@@ -127,7 +160,13 @@ def _rows(name):
     return len(load_table(name)[1])
 
 
-COSTS = {"ke": 8.0, "svm": 4.0, "catboost": 8.0, "catboost_5": 30.0, "ridge": 3.0}   # relative to the others, roughly
+COSTS = {
+    "ke": 8.0,
+    "svm": 4.0,
+    "catboost": 8.0,
+    "catboost_5": 30.0,
+    "ridge": 3.0,
+}  # relative to the others, roughly
 
 
 def work(cell: TableCell) -> float:
@@ -137,28 +176,52 @@ def work(cell: TableCell) -> float:
 
 def table_grid(tables: list, models: list) -> list:
     "All cells, in the order in which they are computed"
-    cells = [TableCell(table, model, fold) for table in tables for model in models
-             for fold in range(n_computed(_rows(table)))]
+    cells = [
+        TableCell(table, model, fold)
+        for table in tables
+        for model in models
+        for fold in range(n_computed(_rows(table)))
+    ]
     return sorted(cells, key=work)
 
 
-def run_tables(tables, models, folder, jobs: int = 1, progress: bool = True, command: str = "run") -> list:
+def run_tables(
+    tables, models, folder, jobs: int = 1, progress: bool = True, command: str = "run"
+) -> list:
     "Compute the cells that `folder` does not have yet; the records of these tables and models"
-    return run_grid(table_grid(tables, models), folder, measure_cell, work, jobs, progress=progress, command=command)
+    return run_grid(
+        table_grid(tables, models),
+        folder,
+        measure_cell,
+        work,
+        jobs,
+        progress=progress,
+        command=command,
+    )
 
 
 def read_tables(folder) -> pd.DataFrame:
     "The finished cells of a run, a row each"
     records = Store(folder).lines("cells", TableCell._fields)
-    frame = pd.DataFrame([record for record in records if "error" not in record and record["model"] in COMPARED])
+    frame = pd.DataFrame(
+        [record for record in records if "error" not in record and record["model"] in COMPARED]
+    )
     return frame.drop_duplicates(list(TableCell._fields), keep="last", ignore_index=True)
 
 # %% ../../nbs/paper/many_tables.ipynb #a01321db
-MEASURES = {   # title, and whether more is better
-    "accuracy": ("accuracy", True), "balanced_accuracy": ("balanced accuracy", True), "log_loss": ("log-loss", False),
-    "brier": ("Brier score", False), "calibration": ("calibration error", False), "r2": ("R²", True),
-    "absolute_error": ("absolute error", False), "coverage": ("coverage of 90 %", True), "width": ("width", False),
-    "fit_seconds": ("fit, s", False), "query_seconds": ("1,000 answers, s", False)}
+MEASURES = {  # title, and whether more is better
+    "accuracy": ("accuracy", True),
+    "balanced_accuracy": ("balanced accuracy", True),
+    "log_loss": ("log-loss", False),
+    "brier": ("Brier score", False),
+    "calibration": ("calibration error", False),
+    "r2": ("R²", True),
+    "absolute_error": ("absolute error", False),
+    "coverage": ("coverage of 90 %", True),
+    "width": ("width", False),
+    "fit_seconds": ("fit, s", False),
+    "query_seconds": ("1,000 answers, s", False),
+}
 
 
 def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -168,7 +231,8 @@ def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
 
 def per_table(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     "The mean of a measure over the folds that all models of a table have: tables as rows, models as columns"
-    if measure not in frame: return pd.DataFrame()
+    if measure not in frame:
+        return pd.DataFrame()
     cells = frame.dropna(subset=[measure])
     n_models = cells.groupby("table")["model"].transform("nunique")
     shared = cells.groupby(["table", "fold"])["model"].transform("nunique") == n_models
@@ -188,8 +252,13 @@ def duels(frame: pd.DataFrame, measure: str, ours: str = "ke") -> pd.DataFrame:
     for other in per_table(frame, measure).columns.drop(ours):
         pair = per_table(frame[frame["model"].isin([ours, other])], measure).dropna()
         d = (sign * (pair[ours] - pair[other])).round(12)
-        rows[other] = {"won": int((d > 0).sum()), "tied": int((d == 0).sum()), "lost": int((d < 0).sum()),
-                       "mean gain": d.mean(), "p": signed_rank(d)}
+        rows[other] = {
+            "won": int((d > 0).sum()),
+            "tied": int((d == 0).sum()),
+            "lost": int((d < 0).sum()),
+            "mean gain": d.mean(),
+            "p": signed_rank(d),
+        }
     found = pd.DataFrame(rows).T
     order = found["p"].argsort(kind="stable")
     stepped = (found["p"].iloc[order] * np.arange(len(found), 0, -1)).cummax().clip(upper=1)
@@ -202,7 +271,9 @@ def summary(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
     names = [name for name in MEASURES if name in part and part[name].notna().any()]
     found = pd.DataFrame({MEASURES[name][0]: per_table(part, name).mean() for name in names})
     rank = ranks(part, names[0])
-    return found.assign(**{"mean rank": rank, "tables": per_table(part, names[0]).count()}).reindex(rank.index)
+    return found.assign(**{"mean rank": rank, "tables": per_table(part, names[0]).count()}).reindex(
+        rank.index
+    )
 
 
 def losses(frame: pd.DataFrame, measure: str, ours: str = "ke", by: float = 0.01) -> pd.DataFrame:
@@ -218,17 +289,29 @@ def default_in(frame: pd.DataFrame) -> str:
     return DEFAULTS[0] if n_tables.get(DEFAULTS[0]) == frame["table"].nunique() else DEFAULTS[1]
 
 
-def verdict(frame: pd.DataFrame, measure: str, others=TESTED, ours: str | None = None, level: float = 0.05) -> str:
+def verdict(
+    frame: pd.DataFrame, measure: str, others=TESTED, ours: str | None = None, level: float = 0.05
+) -> str:
     "From which of the others ours is separable, as a sentence: Wilcoxon's test over tables, Holm's correction"
     ours = ours or default_in(frame)
-    found = duels(frame[frame["model"].isin([ours, *others])], measure, ours).sort_values("p, Holm", kind="stable")
+    found = duels(frame[frame["model"].isin([ours, *others])], measure, ours).sort_values(
+        "p, Holm", kind="stable"
+    )
     apart = found["p, Holm"] < level
-    groups = {"better than": apart & (found["mean gain"] > 0), "worse than": apart & (found["mean gain"] <= 0),
-              "not separable from": ~apart}
-    shown = {name: f"{COMPARED[name].title} ({row['won']}/{row['tied']}/{row['lost']}, p = {row['p, Holm']:.2g})"
-             for name, row in found.to_dict("index").items()}
-    parts = [f"{words} " + ", ".join(shown[name] for name in found.index[chosen])
-             for words, chosen in groups.items() if chosen.any()]
+    groups = {
+        "better than": apart & (found["mean gain"] > 0),
+        "worse than": apart & (found["mean gain"] <= 0),
+        "not separable from": ~apart,
+    }
+    shown = {
+        name: f"{COMPARED[name].title} ({row['won']}/{row['tied']}/{row['lost']}, p = {row['p, Holm']:.2g})"
+        for name, row in found.to_dict("index").items()
+    }
+    parts = [
+        f"{words} " + ", ".join(shown[name] for name in found.index[chosen])
+        for words, chosen in groups.items()
+        if chosen.any()
+    ]
     return f"By {MEASURES[measure][0]}, {COMPARED[ours].title} is " + "; ".join(parts) + "."
 
 
@@ -237,17 +320,39 @@ README_MODELS = ["ke", "ke_fixed", "svm", "extra_trees", "forest", "boosting", "
 
 def collection_table(frame: pd.DataFrame, models=README_MODELS) -> Table:
     "The table of the README: means over the tables, and mean ranks among these models"
-    part = {kind: of_kind(frame[frame["model"].isin(models)], kind) for kind in ("classes", "numbers")}
-    shown = [("classes", "accuracy"), ("classes", "log_loss"), ("classes", "calibration"), ("numbers", "r2")]
+    part = {
+        kind: of_kind(frame[frame["model"].isin(models)], kind) for kind in ("classes", "numbers")
+    }
+    shown = [
+        ("classes", "accuracy"),
+        ("classes", "log_loss"),
+        ("classes", "calibration"),
+        ("numbers", "r2"),
+    ]
     columns = {}
     for kind, measure in shown:
-        columns[MEASURES[measure][0]] = per_table(part[kind], measure).mean() * (1 if MEASURES[measure][1] else -1)
-        if measure in ("accuracy", "r2"): columns[f"rank by {MEASURES[measure][0]}"] = -ranks(part[kind], measure)
+        columns[MEASURES[measure][0]] = per_table(part[kind], measure).mean() * (
+            1 if MEASURES[measure][1] else -1
+        )
+        if measure in ("accuracy", "r2"):
+            columns[f"rank by {MEASURES[measure][0]}"] = -ranks(part[kind], measure)
     found = pd.DataFrame(columns).reindex(models)
     shown = found.round(3)
-    best = {(i, j + 1) for j, name in enumerate(shown) for i in np.flatnonzero(shown[name] == shown[name].max())}
-    rows = [[COMPARED[model].title, *(f"{abs(value):.2f}" if "rank" in name else f"{abs(value):.3f}"
-                                   for name, value in values.items())] for model, values in found.iterrows()]
+    best = {
+        (i, j + 1)
+        for j, name in enumerate(shown)
+        for i in np.flatnonzero(shown[name] == shown[name].max())
+    }
+    rows = [
+        [
+            COMPARED[model].title,
+            *(
+                f"{abs(value):.2f}" if "rank" in name else f"{abs(value):.3f}"
+                for name, value in values.items()
+            ),
+        ]
+        for model, values in found.iterrows()
+    ]
     return Table("", ["", *found.columns], rows, best)
 
 # %% ../../nbs/paper/many_tables.ipynb #515ba303
@@ -258,14 +363,23 @@ def plot_cost(frame: pd.DataFrame, measure: str, ax=None):
     "Mean rank against the processor seconds of a fit, each model a point"
     rank, seconds = ranks(frame, measure), per_table(frame, "fit_seconds").mean()
     ax = ax or plt.subplots(figsize=(7.5, 4.2), layout="constrained")[1]
-    edge, heights = seconds.max() * 1.6, spread_apart(rank.to_numpy(), 0.055 * np.ptp(rank.to_numpy()))
+    edge, heights = (
+        seconds.max() * 1.6,
+        spread_apart(rank.to_numpy(), 0.055 * np.ptp(rank.to_numpy())),
+    )
     for (model, place), height in zip(rank.items(), heights):
         colour = COLOURS[COMPARED[model].family]
         ax.plot([seconds[model], edge], [place, height], color="0.88", linewidth=0.7, zorder=0)
         ax.plot(seconds[model], place, "o", color=colour)
-        ax.text(edge * 1.08, height, COMPARED[model].title, va="center", fontsize="small", color=colour)
-    ax.set(xscale="log", xlabel="seconds of a fit with its tuning, mean of the tables",
-           ylabel=f"mean rank by {MEASURES[measure][0]}", xlim=(seconds.min() / 1.5, edge * 30))
+        ax.text(
+            edge * 1.08, height, COMPARED[model].title, va="center", fontsize="small", color=colour
+        )
+    ax.set(
+        xscale="log",
+        xlabel="seconds of a fit with its tuning, mean of the tables",
+        ylabel=f"mean rank by {MEASURES[measure][0]}",
+        xlim=(seconds.min() / 1.5, edge * 30),
+    )
     ax.invert_yaxis()
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -16,17 +16,44 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone, is_classifier
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+)
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor, make_column_selector, make_column_transformer
-from sklearn.ensemble import (ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingClassifier,
-                              HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor)
+from sklearn.compose import (
+    TransformedTargetRegressor,
+    make_column_selector,
+    make_column_transformer,
+)
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, RBF, WhiteKernel
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold, train_test_split
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NeighborhoodComponentsAnalysis
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    ParameterGrid,
+    StratifiedKFold,
+    train_test_split,
+)
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NeighborhoodComponentsAnalysis,
+)
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -34,20 +61,28 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils import _safe_indexing
 
 from ..kernel.coordinates import KernelCoordinates
-from ..kernel.estimators import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
+from selfencoder.kernel.estimators import (
+    KernelSelfEncoder,
+    KernelSelfEncoderClassifier,
+    KernelSelfEncoderRegressor,
+)
 from ..network.coordinates import TableCoordinates
 from ..network.estimators import SelfEncoderClassifier
 from ..reasons import predict_interval
 
 # %% ../../nbs/paper/peers.ipynb #5568cb49
-def accuracies(build, settings, X, y, splits, seed, path=({},)) -> np.ndarray:   # settings x splits x path
+def accuracies(
+    build, settings, X, y, splits, seed, path=({},)
+) -> np.ndarray:  # settings x splits x path
     "The accuracies of the classifier that `build(random_state=..., **setting)` makes, fitted once for each split"
     result = np.zeros((len(settings), len(splits), len(path)))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")   # a bad setting is one of many that are tried
+        warnings.simplefilter("ignore")  # a bad setting is one of many that are tried
         for i, setting in enumerate(settings):
             for j, (train, test) in enumerate(splits):
-                classifier = build(random_state=seed % 2**31, **setting).fit(_safe_indexing(X, train), y[train])
+                classifier = build(random_state=seed % 2**31, **setting).fit(
+                    _safe_indexing(X, train), y[train]
+                )
                 for k, free in enumerate(path):
                     predicted = classifier.set_params(**free).predict(_safe_indexing(X, test))
                     result[i, j, k] = (predicted == y[test]).mean()
@@ -57,16 +92,19 @@ def accuracies(build, settings, X, y, splits, seed, path=({},)) -> np.ndarray:  
 @dataclass(frozen=True)
 class Model:
     "A model of the comparisons: how it is shown, and how it is tuned"
+
     title: str
-    family: str                       # "paper", "paper baseline", "baseline", "control", "ours" or "extra"
-    build: Callable | None = None     # (random_state, **setting) -> a classifier whose setting a protocol chooses
-    space: object = None              # a dict of hyperopt expressions, or a list of settings to try one by one
-    path: tuple = ({},)               # settings that cost nothing after a fit
-    control: str | None = None        # the same geometry without training: what to compare it with
-    classes: Callable | None = None   # () -> a classifier that tunes itself
-    numbers: Callable | None = None   # () -> a regressor that tunes itself
-    tuning: str = ""                  # what these two tune
-    package: str | None = None        # what has to be installed for them
+    family: str  # "paper", "paper baseline", "baseline", "control", "ours" or "extra"
+    build: Callable | None = (
+        None  # (random_state, **setting) -> a classifier whose setting a protocol chooses
+    )
+    space: object = None  # a dict of hyperopt expressions, or a list of settings to try one by one
+    path: tuple = ({},)  # settings that cost nothing after a fit
+    control: str | None = None  # the same geometry without training: what to compare it with
+    classes: Callable | None = None  # () -> a classifier that tunes itself
+    numbers: Callable | None = None  # () -> a regressor that tunes itself
+    tuning: str = ""  # what these two tune
+    package: str | None = None  # what has to be installed for them
 
     def points(self, budget) -> Sequence:
         "The settings along the path"
@@ -83,28 +121,39 @@ class Model:
 # %% ../../nbs/paper/peers.ipynb #fc4e36a5
 def on_coordinates(make, invariance=None) -> Callable:
     "Builds `make(random_state, **setting)` on coordinates of a table"
+
     def build(random_state, **setting):
         return make_pipeline(TableCoordinates(invariance), make(random_state, **setting))
+
     return build
 
 
-MEDIANS = SimpleImputer(strategy="median", add_indicator=True)   # and columns of zeros and ones: where
+MEDIANS = SimpleImputer(
+    strategy="median", add_indicator=True
+)  # and columns of zeros and ones: where
 
 
 def encoded(model):
     "A model of numbers, on a table: a column for each category, standardised numbers, and which of them are missing"
-    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)   # a missing value is a level
-    columns = make_column_transformer((levels, make_column_selector(dtype_include="category")),
-                                      remainder=make_pipeline(MEDIANS, StandardScaler()))
+    levels = OneHotEncoder(
+        handle_unknown="ignore", sparse_output=False
+    )  # a missing value is a level
+    columns = make_column_transformer(
+        (levels, make_column_selector(dtype_include="category")),
+        remainder=make_pipeline(MEDIANS, StandardScaler()),
+    )
     return make_pipeline(columns, model)
 
 # %% ../../nbs/paper/peers.ipynb #18d0ce16
 def some_rows(y, n: int, classes: bool) -> np.ndarray:
     "At most `n` rows, drawn at random; of each class its share"
     rows = np.arange(len(y))
-    if len(y) <= n: return rows
+    if len(y) <= n:
+        return rows
     rare = classes and min(np.unique(y, return_counts=True)[1]) < 2
-    drawn, _ = train_test_split(rows, train_size=n, random_state=0, stratify=y if classes and not rare else None)
+    drawn, _ = train_test_split(
+        rows, train_size=n, random_state=0, stratify=y if classes and not rare else None
+    )
     return np.sort(drawn)
 
 
@@ -122,16 +171,21 @@ class Tuned(BaseEstimator):
         "Search, and fit with the best of the settings; the first among equals"
         self.model_ = clone(self.model)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")   # of classes with a row or two, and of searches that reach a bound
+            warnings.simplefilter(
+                "ignore"
+            )  # of classes with a row or two, and of searches that reach a bound
             if self.grid:
-                folds = (StratifiedKFold if is_classifier(self.model) else KFold)(3, shuffle=True, random_state=0)
+                folds = (StratifiedKFold if is_classifier(self.model) else KFold)(
+                    3, shuffle=True, random_state=0
+                )
                 search = GridSearchCV(self.model_, self.grid, cv=folds, refit=False)
                 self.model_.set_params(**search.fit(*self._some(X, y, self.searched)).best_params_)
             self.model_.fit(*self._some(X, y, self.fitted))
         return self
 
-    def __getattr__(self, name):   # what has been fitted answers
-        if name not in ("predict", "predict_proba", "classes_"): raise AttributeError(name)
+    def __getattr__(self, name):  # what has been fitted answers
+        if name not in ("predict", "predict_proba", "classes_"):
+            raise AttributeError(name)
         return getattr(self.model_, name)
 
 
@@ -203,7 +257,11 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
         "Maximise the likelihood, then fit to all rows"
         start = ConstantKernel() * RBF(np.sqrt(X.shape[1])) + WhiteKernel(0.1)
         rows = some_rows(y, self.searched, classes=False)
-        kernel = GaussianProcessRegressor(start, normalize_y=True, random_state=0).fit(X[rows], y[rows]).kernel_
+        kernel = (
+            GaussianProcessRegressor(start, normalize_y=True, random_state=0)
+            .fit(X[rows], y[rows])
+            .kernel_
+        )
         self.process_ = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, y)
         return self
 
@@ -220,8 +278,11 @@ class AutoEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         "Train on the rows of `X`"
-        self.network_ = MLPRegressor(hidden_layer_sizes=(self.hidden_size,), learning_rate_init=0.01,
-                                     random_state=self.random_state).fit(X, X)
+        self.network_ = MLPRegressor(
+            hidden_layer_sizes=(self.hidden_size,),
+            learning_rate_init=0.01,
+            random_state=self.random_state,
+        ).fit(X, X)
         return self
 
     def transform(self, X):
@@ -239,7 +300,8 @@ class AverageOfFive(BaseEstimator):
         "Fit the five"
         if is_classifier(self.model):
             folds, self.classes_ = StratifiedKFold(5, shuffle=True, random_state=0), np.unique(y)
-        else: folds = KFold(5, shuffle=True, random_state=0)
+        else:
+            folds = KFold(5, shuffle=True, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             parts = [rows for rows, _ in folds.split(X, y)]
@@ -249,37 +311,51 @@ class AverageOfFive(BaseEstimator):
     def predict_proba(self, X):
         "The mean of the shares"
         frames = [pd.DataFrame(m.predict_proba(X), columns=m.classes_) for m in self.models_]
-        return np.mean([f.reindex(columns=self.classes_, fill_value=0.0).to_numpy() for f in frames], axis=0)
+        return np.mean(
+            [f.reindex(columns=self.classes_, fill_value=0.0).to_numpy() for f in frames], axis=0
+        )
 
     def predict(self, X):
         "The most probable class, or the mean of the numbers"
-        if not is_classifier(self.model): return np.mean([m.predict(X) for m in self.models_], axis=0)
+        if not is_classifier(self.model):
+            return np.mean([m.predict(X) for m in self.models_], axis=0)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 # %% ../../nbs/paper/peers.ipynb #ea401ca1
 def _lightgbm(name, X):
     import lightgbm
+
     return getattr(lightgbm, name)(n_jobs=1, random_state=0, verbose=-1)
 
 
 def _missing_as_level(X):
     "Missing categories as a level of their own: CatBoost refuses them"
-    return X.assign(**{name: column.astype(object).fillna("missing")
-                       for name, column in X.select_dtypes("category").items()})
+    return X.assign(
+        **{
+            name: column.astype(object).fillna("missing")
+            for name, column in X.select_dtypes("category").items()
+        }
+    )
 
 
 def _catboost(name, X):
     import catboost
+
     options = {"verbose": False, "thread_count": 1, "random_seed": 0, "allow_writing_files": False}
-    model = getattr(catboost, name)(cat_features=list(X.select_dtypes("category").columns), **options)
+    model = getattr(catboost, name)(
+        cat_features=list(X.select_dtypes("category").columns), **options
+    )
     return make_pipeline(FunctionTransformer(_missing_as_level), model)
 
 
 def _pytabkit(name, X, n_cv=5):
-    import pytabkit   # averages its own inner folds, takes categories, and refuses numbers that are missing
+    import pytabkit  # averages its own inner folds, takes categories, and refuses numbers that are missing
+
     selector = make_column_selector(dtype_exclude="category")
     numbers = make_column_transformer((MEDIANS, selector), remainder="passthrough")
-    model = getattr(pytabkit, name)(device="cpu", random_state=0, n_cv=n_cv, n_threads=1, verbosity=0)
+    model = getattr(pytabkit, name)(
+        device="cpu", random_state=0, n_cv=n_cv, n_threads=1, verbosity=0
+    )
     return make_pipeline(numbers.set_output(transform="pandas"), model)
 
 
@@ -299,7 +375,8 @@ class OtherLibrary(BaseEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.model_ = self.build(self.name, X).fit(X, y)
-        if "Classifier" in self.name: self.classes_ = self.model_.classes_
+        if "Classifier" in self.name:
+            self.classes_ = self.model_.classes_
         return self
 
     def predict_proba(self, X):
@@ -313,9 +390,16 @@ class OtherLibrary(BaseEstimator):
 # %% ../../nbs/paper/peers.ipynb #61bedd79
 NEIGHBORS = (1, 3, 5, 9, 15, 25)
 SVM_GRID = {"C": [1.0, 10.0, 100.0], "gamma": ["scale", 0.01, 0.1]}
-RIDGE_GRID = {"kernel": ["rbf", "laplacian"], "gamma": [0.01, 0.03, 0.1, 0.3], "alpha": [0.001, 0.01, 0.1, 1.0]}
-KNN_GRID = [{"invariance": scaling, "metric": metric} for scaling in (None, "scale")
-            for metric in ("euclidean", "manhattan")]
+RIDGE_GRID = {
+    "kernel": ["rbf", "laplacian"],
+    "gamma": [0.01, 0.03, 0.1, 0.3],
+    "alpha": [0.001, 0.01, 0.1, 1.0],
+}
+KNN_GRID = [
+    {"invariance": scaling, "metric": metric}
+    for scaling in (None, "scale")
+    for metric in ("euclidean", "manhattan")
+]
 SVC_SETTINGS = [{"C": C, "gamma": gamma} for C in SVM_GRID["C"] for gamma in SVM_GRID["gamma"]]
 _scaled = partial(on_coordinates, invariance="scale")
 
@@ -338,7 +422,9 @@ def _any_knn(random_state, invariance, metric):
 
 
 def _self_encoder(**options):
-    return lambda random_state: Pipeline([("classifier", SelfEncoderClassifier(random_state=random_state, **options))])
+    return lambda random_state: Pipeline(
+        [("classifier", SelfEncoderClassifier(random_state=random_state, **options))]
+    )
 
 # %% ../../nbs/paper/peers.ipynb #3ea229a7
 def _named(step: str, grid: dict) -> dict:
@@ -347,24 +433,34 @@ def _named(step: str, grid: dict) -> dict:
 
 def _both(make):
     "The two self-tuning recipes of k-NN"
-    return {"classes": lambda: make(KNeighborsClassifier), "numbers": lambda: make(KNeighborsRegressor)}
+    return {
+        "classes": lambda: make(KNeighborsClassifier),
+        "numbers": lambda: make(KNeighborsRegressor),
+    }
 
 
 def _tuned_knn(neighbors):
     "k-NN whose number of neighbours, scaling and metric are searched"
-    grid = _named(neighbors.__name__.lower(), {"n_neighbors": NEIGHBORS, "metric": ["euclidean", "manhattan"]})
+    grid = _named(
+        neighbors.__name__.lower(), {"n_neighbors": NEIGHBORS, "metric": ["euclidean", "manhattan"]}
+    )
     scaling = {"columntransformer__remainder__standardscaler": ["passthrough", StandardScaler()]}
     return Tuned(encoded(neighbors()), grid | scaling)
 
 
 def _laplace_knn(neighbors):
-    return Tuned(make_pipeline(LaplaceCoordinates(), neighbors(metric="manhattan")),
-                 _named(neighbors.__name__.lower(), {"n_neighbors": NEIGHBORS}))
+    return Tuned(
+        make_pipeline(LaplaceCoordinates(), neighbors(metric="manhattan")),
+        _named(neighbors.__name__.lower(), {"n_neighbors": NEIGHBORS}),
+    )
 
 
 def _trees(classifier, regressor):
-    return {"classes": lambda: encoded(classifier(300, random_state=0)),
-            "numbers": lambda: encoded(regressor(300, random_state=0)), "tuning": f"300 trees, {DEFAULTS}"}
+    return {
+        "classes": lambda: encoded(classifier(300, random_state=0)),
+        "numbers": lambda: encoded(regressor(300, random_state=0)),
+        "tuning": f"300 trees, {DEFAULTS}",
+    }
 
 
 def _standard_target(regressor, step, grid, *sizes):
@@ -384,14 +480,25 @@ class _WithIntervals(KernelSelfEncoderRegressor):
 
 
 def _kernel(tuning="leave-one-out", **options):
-    return {"build": lambda random_state: KernelSelfEncoderClassifier(random_state=random_state, **options),
-            "classes": lambda: KernelSelfEncoderClassifier(**options), "numbers": lambda: _WithIntervals(**options),
-            "tuning": tuning}
+    return {
+        "build": lambda random_state: KernelSelfEncoderClassifier(
+            random_state=random_state, **options
+        ),
+        "classes": lambda: KernelSelfEncoderClassifier(**options),
+        "numbers": lambda: _WithIntervals(**options),
+        "tuning": tuning,
+    }
 
 
 def _extra(title, build, name, package, average=lambda model: model):
-    return Model(title, "extra", classes=lambda: average(OtherLibrary(build, f"{name}Classifier")),
-                 numbers=lambda: average(OtherLibrary(build, f"{name}Regressor")), tuning=DEFAULTS, package=package)
+    return Model(
+        title,
+        "extra",
+        classes=lambda: average(OtherLibrary(build, f"{name}Classifier")),
+        numbers=lambda: average(OtherLibrary(build, f"{name}Regressor")),
+        tuning=DEFAULTS,
+        package=package,
+    )
 
 # %% ../../nbs/paper/peers.ipynb #7be02f16
 DEFAULTS = "defaults of its library"
@@ -400,53 +507,127 @@ CONTROLS = {
     "knn_affine": Model("k-NN Mahalanobis", "control", on_coordinates(_knn, "affine")),
 }
 BASELINES = {
-    "knn_tuned": Model("k-NN normalised, k tuned", "baseline", _scaled(_knn), path=_over_k("kneighborsclassifier")),
-    "nca": Model("NCA + k-NN", "baseline", _after(partial(NeighborhoodComponentsAnalysis, max_iter=30))),
+    "knn_tuned": Model(
+        "k-NN normalised, k tuned", "baseline", _scaled(_knn), path=_over_k("kneighborsclassifier")
+    ),
+    "nca": Model(
+        "NCA + k-NN", "baseline", _after(partial(NeighborhoodComponentsAnalysis, max_iter=30))
+    ),
     "autoencoder": Model("Auto-encoder + k-NN", "baseline", _after(AutoEncoder)),
-    "forest": Model("Random forest", "baseline",
-                    on_coordinates(lambda seed: RandomForestClassifier(200, random_state=seed)),
-                    **_trees(RandomForestClassifier, RandomForestRegressor)),
-    "extra_trees": Model("Extra trees", "baseline",
-                         on_coordinates(lambda seed: ExtraTreesClassifier(300, random_state=seed)),
-                         **_trees(ExtraTreesClassifier, ExtraTreesRegressor)),
-    "knn_searched": Model("k-NN, tuned", "baseline", _any_knn, KNN_GRID, _over_k("kneighborsclassifier"),
-                          **_both(_tuned_knn), tuning="k, scaling, L1 or L2"),
-    "svm_rbf": Model("SVM, tuned", "baseline", _scaled(lambda seed, **setting: SVC(**setting)), SVC_SETTINGS,
-                     classes=lambda: TunedSVC(None, _named("svc", SVM_GRID)),
-                     numbers=_standard_target(SVR(), "svr", SVM_GRID), tuning="C, gamma; Platt's probabilities"),
-    "gp": Model("Gaussian process", "baseline", _scaled(lambda seed: VoteForClasses(GaussianProcess())),
-                classes=_few_rows(VoteForClasses(GaussianProcess())), numbers=_few_rows(GaussianProcess()),
-                tuning="likelihood of 500 rows; at most 3,000 rows"),
-    "ridge": Model("Kernel ridge, tuned", "baseline",
-                   _scaled(lambda seed, **setting: VoteForClasses(KernelRidge(**setting))),
-                   list(ParameterGrid(RIDGE_GRID)),
-                   classes=_few_rows(VoteForClasses(KernelRidge()), _named("voteforclasses__regression", RIDGE_GRID)),
-                   numbers=_standard_target(KernelRidge(), "kernelridge", RIDGE_GRID, 1000, 3000),
-                   tuning="kernel, gamma, alpha on 1,000 rows; at most 3,000 rows"),
-    "boosting": Model("Gradient boosting", "baseline",
-                      on_coordinates(lambda seed: HistGradientBoostingClassifier(random_state=seed)),
-                      classes=lambda: HistGradientBoostingClassifier(random_state=0),
-                      numbers=lambda: HistGradientBoostingRegressor(random_state=0), tuning=DEFAULTS),
+    "forest": Model(
+        "Random forest",
+        "baseline",
+        on_coordinates(lambda seed: RandomForestClassifier(200, random_state=seed)),
+        **_trees(RandomForestClassifier, RandomForestRegressor),
+    ),
+    "extra_trees": Model(
+        "Extra trees",
+        "baseline",
+        on_coordinates(lambda seed: ExtraTreesClassifier(300, random_state=seed)),
+        **_trees(ExtraTreesClassifier, ExtraTreesRegressor),
+    ),
+    "knn_searched": Model(
+        "k-NN, tuned",
+        "baseline",
+        _any_knn,
+        KNN_GRID,
+        _over_k("kneighborsclassifier"),
+        **_both(_tuned_knn),
+        tuning="k, scaling, L1 or L2",
+    ),
+    "svm_rbf": Model(
+        "SVM, tuned",
+        "baseline",
+        _scaled(lambda seed, **setting: SVC(**setting)),
+        SVC_SETTINGS,
+        classes=lambda: TunedSVC(None, _named("svc", SVM_GRID)),
+        numbers=_standard_target(SVR(), "svr", SVM_GRID),
+        tuning="C, gamma; Platt's probabilities",
+    ),
+    "gp": Model(
+        "Gaussian process",
+        "baseline",
+        _scaled(lambda seed: VoteForClasses(GaussianProcess())),
+        classes=_few_rows(VoteForClasses(GaussianProcess())),
+        numbers=_few_rows(GaussianProcess()),
+        tuning="likelihood of 500 rows; at most 3,000 rows",
+    ),
+    "ridge": Model(
+        "Kernel ridge, tuned",
+        "baseline",
+        _scaled(lambda seed, **setting: VoteForClasses(KernelRidge(**setting))),
+        list(ParameterGrid(RIDGE_GRID)),
+        classes=_few_rows(
+            VoteForClasses(KernelRidge()), _named("voteforclasses__regression", RIDGE_GRID)
+        ),
+        numbers=_standard_target(KernelRidge(), "kernelridge", RIDGE_GRID, 1000, 3000),
+        tuning="kernel, gamma, alpha on 1,000 rows; at most 3,000 rows",
+    ),
+    "boosting": Model(
+        "Gradient boosting",
+        "baseline",
+        on_coordinates(lambda seed: HistGradientBoostingClassifier(random_state=seed)),
+        classes=lambda: HistGradientBoostingClassifier(random_state=0),
+        numbers=lambda: HistGradientBoostingRegressor(random_state=0),
+        tuning=DEFAULTS,
+    ),
 }
 OURS = {
     "se_scale": Model("SE scale", "ours", _self_encoder(), control="knn_scale"),
-    "se_affine": Model("SE affine", "ours", _self_encoder(invariance="affine"), control="knn_affine"),
-    "se_newton": Model("SE Newton", "ours", _self_encoder(output_activation="sigmoid", solver="newton"),
-                       control="knn_scale"),
-    "se_tuned": Model("SE scale, k tuned", "ours", _self_encoder(), path=_over_k("classifier"), control="knn_tuned"),
-    "ke": Model("Kernel SE", "ours", **_kernel("leave-one-out, with column weights; all defaults"), control="knn_view"),
-    "ke_plain": Model("Kernel SE, all columns alike", "ours", **_kernel(relevance=None), control="knn_view"),
-    "ke_fixed": Model("Kernel SE, without label-based selection", "ours",
-                      lambda random_state: VoteForClasses(UnselectedVote()), control="knn_view",
-                      classes=lambda: VoteForClasses(UnselectedVote()), numbers=UnselectedVote, tuning="none"),
-    "ke_monotone": Model("Kernel SE, monotone", "ours", _kernel(invariance="monotone")["build"], control="knn_view"),
-    "ke_affine": Model("Kernel SE, affine", "ours", **_kernel(invariance="affine"), control="knn_affine"),
-    "knn_view": Model("k-NN in the kernel's coordinates", "control",
-                      lambda random_state: make_pipeline(LaplaceCoordinates(),
-                                                         KNeighborsClassifier(5, metric="manhattan")),
-                      **_both(_laplace_knn), tuning="k"),
-    "ke_ranks": Model("Kernel SE, ranks only, all columns alike", "ours",
-                      **_kernel(relevance=None, invariance="monotone") | {"build": None}),
+    "se_affine": Model(
+        "SE affine", "ours", _self_encoder(invariance="affine"), control="knn_affine"
+    ),
+    "se_newton": Model(
+        "SE Newton",
+        "ours",
+        _self_encoder(output_activation="sigmoid", solver="newton"),
+        control="knn_scale",
+    ),
+    "se_tuned": Model(
+        "SE scale, k tuned",
+        "ours",
+        _self_encoder(),
+        path=_over_k("classifier"),
+        control="knn_tuned",
+    ),
+    "ke": Model(
+        "Kernel SE",
+        "ours",
+        **_kernel("leave-one-out, with column weights; all defaults"),
+        control="knn_view",
+    ),
+    "ke_plain": Model(
+        "Kernel SE, all columns alike", "ours", **_kernel(relevance=None), control="knn_view"
+    ),
+    "ke_fixed": Model(
+        "Kernel SE, without label-based selection",
+        "ours",
+        lambda random_state: VoteForClasses(UnselectedVote()),
+        control="knn_view",
+        classes=lambda: VoteForClasses(UnselectedVote()),
+        numbers=UnselectedVote,
+        tuning="none",
+    ),
+    "ke_monotone": Model(
+        "Kernel SE, monotone", "ours", _kernel(invariance="monotone")["build"], control="knn_view"
+    ),
+    "ke_affine": Model(
+        "Kernel SE, affine", "ours", **_kernel(invariance="affine"), control="knn_affine"
+    ),
+    "knn_view": Model(
+        "k-NN in the kernel's coordinates",
+        "control",
+        lambda random_state: make_pipeline(
+            LaplaceCoordinates(), KNeighborsClassifier(5, metric="manhattan")
+        ),
+        **_both(_laplace_knn),
+        tuning="k",
+    ),
+    "ke_ranks": Model(
+        "Kernel SE, ranks only, all columns alike",
+        "ours",
+        **_kernel(relevance=None, invariance="monotone") | {"build": None},
+    ),
 }
 EXTRAS = {
     "lightgbm": _extra("LightGBM", _lightgbm, "LGBM", "lightgbm"),
@@ -457,6 +638,8 @@ EXTRAS = {
     "xrfm_5": _extra("xRFM, 5 averaged", _pytabkit, "XRFM_D_", "xrfm"),
 }
 PEERS = CONTROLS | BASELINES | OURS | EXTRAS
-FORMER = {   # defaults of earlier versions: no longer in the package, so that their stored results are only read
-    "ke_dev0": Model("Kernel SE, default of 0.2.0.dev0", "ours", tuning="leave-one-out, with column weights"),
+FORMER = {  # defaults of earlier versions: no longer in the package, so that their stored results are only read
+    "ke_dev0": Model(
+        "Kernel SE, default of 0.2.0.dev0", "ours", tuning="leave-one-out, with column weights"
+    ),
 }

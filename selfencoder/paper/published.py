@@ -18,70 +18,129 @@ import pandas as pd
 from sklearn.neural_network import MLPClassifier
 
 from ..displays import OKABE_ITO
-from .experiments import (Cell, FULL, MODELS, PAPER, PUBLISHED, Reconstruction, dataset_table, folds, measure,
-                                           seed_of, work)
+from selfencoder.paper.experiments import (
+    Cell,
+    FULL,
+    MODELS,
+    PAPER,
+    PUBLISHED,
+    Reconstruction,
+    dataset_table,
+    folds,
+    measure,
+    seed_of,
+    work,
+)
 from .peers import accuracies, on_coordinates
 from .reports import means, our_figure, paper_figure, paper_tables
 from .resumable_grid import run_grid
 
 # %% ../../nbs/paper/published.ipynb #4013611e
-COLUMNS = {"2a": ["knn", "mlp", "logistic", "svm"], "2b": ["se", "se_hidden"],
-           "2c": ["se_sampled", "se_hidden_sampled"]}
+COLUMNS = {
+    "2a": ["knn", "mlp", "logistic", "svm"],
+    "2b": ["se", "se_hidden"],
+    "2c": ["se_sampled", "se_hidden_sampled"],
+}
 
 
-NUMBER = {model: number for number, models in COLUMNS.items() for model in models}   # of the table that has it
+NUMBER = {
+    model: number for number, models in COLUMNS.items() for model in models
+}  # of the table that has it
 
 
 def beside_published(
-    frames: dict,              # protocol -> its complete folds
+    frames: dict,  # protocol -> its complete folds
     numbers=("2b", "2c"),
-) -> pd.DataFrame:             # a row for each cell of the tables; NaN where nothing is stored
+) -> pd.DataFrame:  # a row for each cell of the tables; NaN where nothing is stored
     "The published figures, and the means of each protocol"
     summaries = {protocol: means(frame, protocol) for protocol, frame in frames.items()}
-    return pd.DataFrame([
-        {"table": number, "dataset": dataset, "model": model,
-         "published figure": paper_figure(number, dataset, model)[0],
-         **{protocol: our_figure(summary, dataset, model)[0] for protocol, summary in summaries.items()}}
-        for number in numbers for dataset in paper_tables()["titles"] for model in COLUMNS[number]])
+    return pd.DataFrame(
+        [
+            {
+                "table": number,
+                "dataset": dataset,
+                "model": model,
+                "published figure": paper_figure(number, dataset, model)[0],
+                **{
+                    protocol: our_figure(summary, dataset, model)[0]
+                    for protocol, summary in summaries.items()
+                },
+            }
+            for number in numbers
+            for dataset in paper_tables()["titles"]
+            for model in COLUMNS[number]
+        ]
+    )
 
 
 def mean_differences(cells: pd.DataFrame, protocols: list) -> pd.DataFrame:
     "Mean absolute difference to the published figures, and the number of cells, on the cells that all protocols have"
     common = cells.dropna(subset=protocols)
-    gaps = {protocol: (common[protocol] - common["published figure"]).abs() for protocol in protocols}
-    return pd.DataFrame({"mean absolute difference": {p: gap.mean() for p, gap in gaps.items()},
-                         "largest": {p: gap.max() for p, gap in gaps.items()},
-                         "cells": {p: len(gap) for p, gap in gaps.items()}})
+    gaps = {
+        protocol: (common[protocol] - common["published figure"]).abs() for protocol in protocols
+    }
+    return pd.DataFrame(
+        {
+            "mean absolute difference": {p: gap.mean() for p, gap in gaps.items()},
+            "largest": {p: gap.max() for p, gap in gaps.items()},
+            "cells": {p: len(gap) for p, gap in gaps.items()},
+        }
+    )
 
 # %% ../../nbs/paper/published.ipynb #f2ec7088
 def plot_trials(records: list, cells: list):
     "Mean over folds of the best accuracy so far, against the number of trials; the published figure as a line"
-    fig, axes = plt.subplots(-(-len(cells) // 3), 3, figsize=(9.5, 2.4 * -(-len(cells) // 3)), layout="constrained",
-                             squeeze=False)
+    fig, axes = plt.subplots(
+        -(-len(cells) // 3),
+        3,
+        figsize=(9.5, 2.4 * -(-len(cells) // 3)),
+        layout="constrained",
+        squeeze=False,
+    )
     for ax, (dataset, model) in zip(axes.flat, cells):
-        runs = [r["trials"] for r in records if (r["dataset"], r["model"]) == (dataset, model) and "trials" in r]
+        runs = [
+            r["trials"]
+            for r in records
+            if (r["dataset"], r["model"]) == (dataset, model) and "trials" in r
+        ]
         figure = paper_figure(NUMBER[model], dataset, model)[0]
         ax.axhline(figure, color="black", ls="--", lw=1, label="published figure")
         if runs:
             best = np.maximum.accumulate(np.array(runs), axis=1).mean(axis=0)
-            ax.plot(1 + np.arange(best.size), best, color=OKABE_ITO[0], label="best of so many trials")
+            ax.plot(
+                1 + np.arange(best.size), best, color=OKABE_ITO[0], label="best of so many trials"
+            )
         ax.set(title=f"{paper_tables()['titles'][dataset]}, {MODELS[model].title}", xlabel="trials")
         ax.spines[["top", "right"]].set_visible(False)
-    for ax in axes.flat[len(cells):]: ax.set_axis_off()
+    for ax in axes.flat[len(cells) :]:
+        ax.set_axis_off()
     axes[0, 0].set_ylabel("accuracy on the test fold")
     axes[0, 0].legend(frameon=False, fontsize=7)
     return fig
 
 # %% ../../nbs/paper/published.ipynb #5b135af9
-def best_of(records: list, dataset: str, model: str, numbers=(2, 3, 4, 5, 8, 10, 20), draws=1000) -> pd.DataFrame:
+def best_of(
+    records: list, dataset: str, model: str, numbers=(2, 3, 4, 5, 8, 10, 20), draws=1000
+) -> pd.DataFrame:
     "Mean and standard deviation over folds of the best of so many random trials, and of what TPE made of them"
-    runs = np.array([r["trials"] for r in records if (r["seed"], r["dataset"], r["model"]) == (0, dataset, model)])
-    random, rng, rows = runs[:, :PUBLISHED.startup], np.random.default_rng(0), {}
+    runs = np.array(
+        [
+            r["trials"]
+            for r in records
+            if (r["seed"], r["dataset"], r["model"]) == (0, dataset, model)
+        ]
+    )
+    random, rng, rows = runs[:, : PUBLISHED.startup], np.random.default_rng(0), {}
     shuffled = rng.permuted(np.broadcast_to(random, (draws, *random.shape)), axis=2)
     for n in numbers:
         best = shuffled[:, :, :n].max(axis=2)
         low, high = np.quantile(best.std(axis=1), [0.05, 0.95])
-        rows[f"best of {n}"] = {"mean": best.mean(), "sd over folds": best.std(axis=1).mean(), "5 %": low, "95 %": high}
+        rows[f"best of {n}"] = {
+            "mean": best.mean(),
+            "sd over folds": best.std(axis=1).mean(),
+            "5 %": low,
+            "95 %": high,
+        }
     found = runs.max(axis=1)
     rows[f"all {runs.shape[1]}"] = {"mean": found.mean(), "sd over folds": found.std()}
     mean, sd = paper_figure(NUMBER[model], dataset, model)
@@ -89,36 +148,53 @@ def best_of(records: list, dataset: str, model: str, numbers=(2, 3, 4, 5, 8, 10,
 
 # %% ../../nbs/paper/published.ipynb #edcfbf50
 AS_PAPER = Reconstruction(**{name: getattr(FULL, name) for name in asdict(PUBLISHED)})
-DETAILS = {"loss": ["loss"], "activation": ["activation"], "trials": ["evaluations", "startup", "together"],
-           "epochs": ["epochs", "look_every"], "draws": ["new_draws"], "columns": ["german_columns"]}
+DETAILS = {
+    "loss": ["loss"],
+    "activation": ["activation"],
+    "trials": ["evaluations", "startup", "together"],
+    "epochs": ["epochs", "look_every"],
+    "draws": ["new_draws"],
+    "columns": ["german_columns"],
+}
 
 
 def _switched(base, other, fields):
     return replace(base, **{field: getattr(other, field) for field in fields})
 
 
-SWITCHES = ({"paper": AS_PAPER}
-            | {f"+ {name}": _switched(AS_PAPER, PUBLISHED, fields) for name, fields in DETAILS.items()}
-            | {"published": PUBLISHED}
-            | {f"- {name}": _switched(PUBLISHED, AS_PAPER, fields) for name, fields in DETAILS.items()})
+SWITCHES = (
+    {"paper": AS_PAPER}
+    | {f"+ {name}": _switched(AS_PAPER, PUBLISHED, fields) for name, fields in DETAILS.items()}
+    | {"published": PUBLISHED}
+    | {f"- {name}": _switched(PUBLISHED, AS_PAPER, fields) for name, fields in DETAILS.items()}
+)
 # details that were tried and are not part of the reconstruction
-TRIED = {"tanh": replace(PUBLISHED, activation="tanh"), "weighted vote": replace(PUBLISHED, vote="weighted"),
-         "last epoch": replace(PUBLISHED, look_every=PUBLISHED.epochs),
-         "float64": replace(PUBLISHED, loss="bce_float64"),
-         "mini-batches": replace(PUBLISHED, batch_size=32), "weight decay": replace(PUBLISHED, weight_decay=0.01),
-         "validation rows": PUBLISHED}
+TRIED = {
+    "tanh": replace(PUBLISHED, activation="tanh"),
+    "weighted vote": replace(PUBLISHED, vote="weighted"),
+    "last epoch": replace(PUBLISHED, look_every=PUBLISHED.epochs),
+    "float64": replace(PUBLISHED, loss="bce_float64"),
+    "mini-batches": replace(PUBLISHED, batch_size=32),
+    "weight decay": replace(PUBLISHED, weight_decay=0.01),
+    "validation rows": PUBLISHED,
+}
 VARIANTS = SWITCHES | TRIED
 # untuned, and not at scikit-learn's defaults
-MLPS = {"300 iterations": {"max_iter": 300}, "sigmoid": {"activation": "logistic"}, "SGD": {"solver": "sgd"},
-        "batches of 32": {"batch_size": 32}}
+MLPS = {
+    "300 iterations": {"max_iter": 300},
+    "sigmoid": {"activation": "logistic"},
+    "SGD": {"solver": "sgd"},
+    "batches of 32": {"batch_size": 32},
+}
 SIX_TABLES = ["wine", "glass", "iris", "ecoli", "ionosphere", "liver"]
 
 
 class DetailCell(NamedTuple):
     "One fold under one variant of the details"
+
     dataset: str
     model: str
-    variant: str   # one of VARIANTS, for the MLP also of MLPS
+    variant: str  # one of VARIANTS, for the MLP also of MLPS
     fold: int
 
 
@@ -132,14 +208,24 @@ def _as_cell(cell: DetailCell) -> Cell:
 def _untuned_mlp(cell: DetailCell) -> dict:
     "The MLP with the settings of its variant"
     same, (X, y), start = _as_cell(cell), dataset_table(cell.dataset), time.perf_counter()
-    build = lambda seed: MLPClassifier((PAPER.hidden_size,), random_state=seed, **MLPS[cell.variant])
-    found = accuracies(on_coordinates(build), [{}], X, y, [folds(same.dataset, same.seed)[same.fold]], seed_of(*same))
+    build = lambda seed: MLPClassifier(
+        (PAPER.hidden_size,), random_state=seed, **MLPS[cell.variant]
+    )
+    found = accuracies(
+        on_coordinates(build),
+        [{}],
+        X,
+        y,
+        [folds(same.dataset, same.seed)[same.fold]],
+        seed_of(*same),
+    )
     return {"accuracy": float(found.item()), "seconds": round(time.perf_counter() - start, 3)}
 
 
 def measure_detail(cell: DetailCell) -> dict:
     "Compute one cell under its variant"
-    if cell.variant in MLPS: return _untuned_mlp(cell)
+    if cell.variant in MLPS:
+        return _untuned_mlp(cell)
     record = measure(_as_cell(cell), VARIANTS[cell.variant])
     return {name: record[name] for name in ("accuracy", "selected", "tried", "seconds")}
 
@@ -151,22 +237,40 @@ def detail_work(cell: DetailCell) -> float:
 
 def _matters(dataset, model, variant):
     "Whether a variant changes anything; `published` itself is in its own run"
-    if variant.endswith(("activation", "tanh")): return bool(MODELS[model].hidden)
-    return variant != "published" and (dataset == "german_categorical" or not variant.endswith("columns"))
+    if variant.endswith(("activation", "tanh")):
+        return bool(MODELS[model].hidden)
+    return variant != "published" and (
+        dataset == "german_categorical" or not variant.endswith("columns")
+    )
 
 
 def detail_grid() -> list:
     "All cells, the first folds before the others: an unfinished run has complete folds of complete tables"
+
     def cells(datasets, models, variants, folds):
-        return [DetailCell(dataset, model, variant, fold) for dataset in datasets for model in models
-                for variant in variants for fold in folds if model == "mlp" or _matters(dataset, model, variant)]
-    return [cell for folds in (range(2), range(2, PAPER.n_folds)) for cell in (
-        cells(SIX_TABLES, ["mlp"], [*MLPS, "paper"], folds) + cells(SIX_TABLES[:3], COLUMNS["2b"], SWITCHES, folds)
-        + cells(SIX_TABLES[:1], COLUMNS["2b"], TRIED, folds)
-        + cells(["digits"], ["se_hidden_sampled"], ["- loss", "- activation", *TRIED], folds)
-        + cells(["german_categorical"], COLUMNS["2c"], SWITCHES, folds)
-        + cells(SIX_TABLES[3:], COLUMNS["2b"], SWITCHES, folds)
-        + cells(SIX_TABLES[1:2], COLUMNS["2b"], TRIED, folds) + cells(SIX_TABLES, ["mlp"], ["+ trials"], folds))]
+        return [
+            DetailCell(dataset, model, variant, fold)
+            for dataset in datasets
+            for model in models
+            for variant in variants
+            for fold in folds
+            if model == "mlp" or _matters(dataset, model, variant)
+        ]
+
+    return [
+        cell
+        for folds in (range(2), range(2, PAPER.n_folds))
+        for cell in (
+            cells(SIX_TABLES, ["mlp"], [*MLPS, "paper"], folds)
+            + cells(SIX_TABLES[:3], COLUMNS["2b"], SWITCHES, folds)
+            + cells(SIX_TABLES[:1], COLUMNS["2b"], TRIED, folds)
+            + cells(["digits"], ["se_hidden_sampled"], ["- loss", "- activation", *TRIED], folds)
+            + cells(["german_categorical"], COLUMNS["2c"], SWITCHES, folds)
+            + cells(SIX_TABLES[3:], COLUMNS["2b"], SWITCHES, folds)
+            + cells(SIX_TABLES[1:2], COLUMNS["2b"], TRIED, folds)
+            + cells(SIX_TABLES, ["mlp"], ["+ trials"], folds)
+        )
+    ]
 
 
 def run_details(folder, **options) -> list:
@@ -178,11 +282,14 @@ def run_details(folder, **options) -> list:
 def as_details(records: list) -> list:
     "The records of the protocol `published` on the first division, as those of its variant"
     wanted = {(cell.dataset, cell.model) for cell in detail_grid()}
-    return [record | {"variant": "published"} for record in records
-            if record["seed"] == PUBLISHED.seeds[0] and (record["dataset"], record["model"]) in wanted]
+    return [
+        record | {"variant": "published"}
+        for record in records
+        if record["seed"] == PUBLISHED.seeds[0] and (record["dataset"], record["model"]) in wanted
+    ]
 
 
-LAST = ["mean", "difference"]   # columns after those of the tables
+LAST = ["mean", "difference"]  # columns after those of the tables
 
 
 def detail_table(records: list, variants=tuple(SWITCHES)) -> pd.DataFrame:
@@ -190,18 +297,28 @@ def detail_table(records: list, variants=tuple(SWITCHES)) -> pd.DataFrame:
 
     A fold counts if all `variants` of its model have it, a table if it has two such folds.
     """
-    frame = pd.DataFrame([record for record in records if "error" not in record and record["variant"] in variants])
-    found = frame.pivot_table(index=["model", "dataset", "fold"], columns="variant", values="accuracy")
+    frame = pd.DataFrame(
+        [record for record in records if "error" not in record and record["variant"] in variants]
+    )
+    found = frame.pivot_table(
+        index=["model", "dataset", "fold"], columns="variant", values="accuracy"
+    )
     rows, titles = {}, paper_tables()["titles"]
     for model in (model for model in NUMBER if model in found.index):
         part = found.loc[model].dropna(axis=1, how="all").dropna().groupby("dataset")
         part, sizes = part.mean()[part.size() > 1], part.size()[part.size() > 1]
-        if part.empty or len(part.columns) < 2: continue
-        figures = pd.Series({dataset: paper_figure(NUMBER[model], dataset, model)[0] for dataset in part.index})
+        if part.empty or len(part.columns) < 2:
+            continue
+        figures = pd.Series(
+            {dataset: paper_figure(NUMBER[model], dataset, model)[0] for dataset in part.index}
+        )
         wide = {"published figure": figures, **{v: part[v] for v in variants if v in part}}
         for variant, values in wide.items():
-            rows[MODELS[model].title, variant] = {**{titles[d]: values[d] for d in values.index},
-                                                  "mean": values.mean(), "difference": (values - figures).abs().mean()}
+            rows[MODELS[model].title, variant] = {
+                **{titles[d]: values[d] for d in values.index},
+                "mean": values.mean(),
+                "difference": (values - figures).abs().mean(),
+            }
         rows[MODELS[model].title, "folds"] = {titles[d]: size for d, size in sizes.items()}
     index = pd.MultiIndex.from_tuples(rows, names=["model", "variant"]) if rows else None
     table = pd.DataFrame(list(rows.values()), index)

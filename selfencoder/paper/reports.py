@@ -23,11 +23,24 @@ import numpy as np
 import pandas as pd
 
 from ..files import write_atomically
-from .experiments import Budget, Cell, MODELS, PAPER, PROTOCOLS, measure, read_records
+from selfencoder.paper.experiments import (
+    Budget,
+    Cell,
+    MODELS,
+    PAPER,
+    PROTOCOLS,
+    measure,
+    read_records,
+)
 from .resumable_grid import cell_of, finished
 from .results_store import Store
-from .statistics import (CriticalDifferenceDisplay, corrected_t, critical_difference, rank_models,
-                                          signed_rank)
+from selfencoder.paper.statistics import (
+    CriticalDifferenceDisplay,
+    corrected_t,
+    critical_difference,
+    rank_models,
+    signed_rank,
+)
 
 # %% ../../nbs/paper/reports.ipynb #b25e1f59
 @cache
@@ -44,8 +57,12 @@ def paper_figure(number: str, dataset: str, column: str) -> tuple:
 def complete_folds(records: list) -> pd.DataFrame:
     "One row for each fold; a division into folds counts when all of its folds are there"
     columns = ["dataset", "model", "protocol", "seed", "fold"]
-    frame = pd.DataFrame([record for record in records if "error" not in record], columns=None if records else columns)
-    if frame.empty: return frame
+    frame = pd.DataFrame(
+        [record for record in records if "error" not in record],
+        columns=None if records else columns,
+    )
+    if frame.empty:
+        return frame
     frame = frame.drop_duplicates(columns, keep="last")
     return frame[frame.groupby(columns[:4])["fold"].transform("size") == PAPER.n_folds]
 
@@ -56,9 +73,16 @@ def means(frame: pd.DataFrame, protocol: str) -> pd.DataFrame:
     return groups.agg(mean="mean", sd=lambda a: a.std(ddof=0), n="size")
 
 # %% ../../nbs/paper/reports.ipynb #5ba7d344
-_BEST_OF = {"best_baseline": ["knn", "mlp", "logistic", "svm"], "best_se": ["se", "se_hidden"],
-            "best_sampled": ["se_sampled", "se_hidden_sampled"]}
-_COLUMN_TITLES = {"best_baseline": "Best baseline", "best_se": "Better SE", "best_sampled": "Better sampled SE"}
+_BEST_OF = {
+    "best_baseline": ["knn", "mlp", "logistic", "svm"],
+    "best_se": ["se", "se_hidden"],
+    "best_sampled": ["se_sampled", "se_hidden_sampled"],
+}
+_COLUMN_TITLES = {
+    "best_baseline": "Best baseline",
+    "best_se": "Better SE",
+    "best_sampled": "Better sampled SE",
+}
 
 
 def column_title(column: str) -> str:
@@ -67,16 +91,22 @@ def column_title(column: str) -> str:
 
 
 def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
-    "Our mean, standard deviation and mark for one cell of a table; `(nan, nan, "")` if it was not computed"
+    "Our mean, standard deviation and mark for one cell of a table; `(nan, nan, )` if it was not computed"
     models = [m for m in _BEST_OF.get(column, [column]) if (dataset, m) in summary.index]
-    if not models: return np.nan, np.nan, ""
-    best = summary.loc[[(dataset, m) for m in models]].sort_values("mean", ascending=False, kind="stable").iloc[0]
+    if not models:
+        return np.nan, np.nan, ""
+    best = (
+        summary.loc[[(dataset, m) for m in models]]
+        .sort_values("mean", ascending=False, kind="stable")
+        .iloc[0]
+    )
     return float(best["mean"]), float(best["sd"]), best.get("mark", "")
 
 # %% ../../nbs/paper/reports.ipynb #10deefbf
 @dataclass
 class Table:
     "Rows of text; `bold` has the positions (row, column) of what stands out"
+
     caption: str
     header: list
     rows: list
@@ -84,15 +114,24 @@ class Table:
 
     def _cells(self, bold, plain=str):
         "The text of each cell, as `bold` or as `plain` shows it"
-        return [[bold(text) if (i, j) in self.bold else plain(text) for j, text in enumerate(row)]
-                for i, row in enumerate(self.rows)]
+        return [
+            [bold(text) if (i, j) in self.bold else plain(text) for j, text in enumerate(row)]
+            for i, row in enumerate(self.rows)
+        ]
 
     def text(self) -> str:
         "For a terminal; the best is between asterisks"
         rows = [self.header, *self._cells("*{}*".format)]
         widths = [max(map(len, column)) for column in zip(*rows)]
-        lines = ["  ".join([row[0].ljust(widths[0]), *(text.rjust(width) for text, width in zip(row[1:], widths[1:]))])
-                 for row in rows]
+        lines = [
+            "  ".join(
+                [
+                    row[0].ljust(widths[0]),
+                    *(text.rjust(width) for text, width in zip(row[1:], widths[1:])),
+                ]
+            )
+            for row in rows
+        ]
         return "\n".join([self.caption, "", lines[0], "-" * len(lines[0]), *lines[1:]])
 
     def csv(self) -> str:
@@ -101,26 +140,51 @@ class Table:
 
     def markdown(self) -> str:
         "For a README"
-        rows = [self.header, ["---"] + ["--:"] * (len(self.header) - 1), *self._cells("**{}**".format)]
+        rows = [
+            self.header,
+            ["---"] + ["--:"] * (len(self.header) - 1),
+            *self._cells("**{}**".format),
+        ]
         return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
     def latex(self) -> str:
         "A `table` environment"
-        escape = lambda t: t.replace("%", r"\%").replace("±", r"$\pm$").replace("_", r"\_").replace("&", r"\&")
+        escape = lambda t: (
+            t.replace("%", r"\%").replace("±", r"$\pm$").replace("_", r"\_").replace("&", r"\&")
+        )
         line = lambda row: " & ".join(row) + r" \\"
         body = map(line, self._cells(lambda text: rf"\textbf{{{escape(text)}}}", escape))
-        head = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}", r"\hline"]
-        return "\n".join([*head, line(map(escape, self.header)) + r" \hline", *body, r"\hline", r"\end{tabular}",
-                          rf"\caption{{{escape(self.caption)}}}", r"\end{table}", ""])
+        head = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
+            r"\hline",
+        ]
+        return "\n".join(
+            [
+                *head,
+                line(map(escape, self.header)) + r" \hline",
+                *body,
+                r"\hline",
+                r"\end{tabular}",
+                rf"\caption{{{escape(self.caption)}}}",
+                r"\end{table}",
+                "",
+            ]
+        )
 
     def html(self) -> str:
         "A `table` element"
         row = lambda cells, tag: "<tr>" + "".join(f"<{tag}>{c}</{tag}>" for c in cells) + "</tr>"
         text = lambda t: html.escape(t).replace(" ± ", "&nbsp;±&nbsp;")
         head = row(map(html.escape, self.header), "th")
-        body = "".join(row(cells, "td") for cells in self._cells(lambda t: f"<b>{text(t)}</b>", text))
-        return (f"<table><caption>{html.escape(self.caption)}</caption>"
-                f"<thead>{head}</thead><tbody>{body}</tbody></table>")
+        body = "".join(
+            row(cells, "td") for cells in self._cells(lambda t: f"<b>{text(t)}</b>", text)
+        )
+        return (
+            f"<table><caption>{html.escape(self.caption)}</caption>"
+            f"<thead>{head}</thead><tbody>{body}</tbody></table>"
+        )
 
     _repr_html_ = html
 
@@ -137,12 +201,19 @@ def _best(values, how_many):
 
 def _figure(mean, sd=np.nan, mark=""):
     "A mean, with its standard deviation if there is one and its mark, as text"
-    if np.isnan(mean): return "-"
+    if np.isnan(mean):
+        return "-"
     return (f"{mean:.3f}" if np.isnan(sd) else f"{mean:.3f} ± {sd:.3f}") + mark
 
 # %% ../../nbs/paper/reports.ipynb #c1453a8c
-def paper_table(number: str, frame: pd.DataFrame, protocol: str, ours: list = (), summary: pd.DataFrame | None = None,
-                rebuilt: pd.DataFrame | None = None) -> Table:
+def paper_table(
+    number: str,
+    frame: pd.DataFrame,
+    protocol: str,
+    ours: list = (),
+    summary: pd.DataFrame | None = None,
+    rebuilt: pd.DataFrame | None = None,
+) -> Table:
     """One of the tables `NUMBERS` of the paper, our figure beside the paper's with the difference.
 
     `ours` are more models of ours, `summary` stands in the place of the means of `frame`, `rebuilt` are means of the
@@ -152,29 +223,55 @@ def paper_table(number: str, frame: pd.DataFrame, protocol: str, ours: list = ()
     summary = means(frame, protocol) if summary is None else summary
     columns, rows, bold = table["columns"], [], set()
     keep, step = 2 if number == "3" else 1, 3 if rebuilt is None else 4
-    places = [1 + step * j for j in range(len(columns))] + [1 + step * len(columns) + j for j in range(len(ours))]
+    places = [1 + step * j for j in range(len(columns))] + [
+        1 + step * len(columns) + j for j in range(len(ours))
+    ]
     for i, (dataset, published) in enumerate(table["rows"].items()):
-        here, theirs = [our_figure(summary, dataset, c) for c in [*columns, *ours]], [published[c][0] for c in columns]
-        differences = ["-" if np.isnan(mean) else f"{mean - paper:+.3f}" for (mean, *_), paper in zip(here, theirs)]
+        here, theirs = (
+            [our_figure(summary, dataset, c) for c in [*columns, *ours]],
+            [published[c][0] for c in columns],
+        )
+        differences = [
+            "-" if np.isnan(mean) else f"{mean - paper:+.3f}"
+            for (mean, *_), paper in zip(here, theirs)
+        ]
         groups = [(_figure(*figure) for figure in here), map(_figure, theirs), differences]
-        if rebuilt is not None: groups.append(_figure(our_figure(rebuilt, dataset, c)[0]) for c in columns)
-        rows.append([titles[dataset], *(text for group in zip(*groups) for text in group),
-                     *(_figure(*figure) for figure in here[len(columns):])])
+        if rebuilt is not None:
+            groups.append(_figure(our_figure(rebuilt, dataset, c)[0]) for c in columns)
+        rows.append(
+            [
+                titles[dataset],
+                *(text for group in zip(*groups) for text in group),
+                *(_figure(*figure) for figure in here[len(columns) :]),
+            ]
+        )
         bold |= {(i, places[j]) for j in _best([mean for mean, *_ in here], keep)}
         bold |= {(i, 2 + step * j) for j in _best(theirs, keep)}
     parts = ["paper", "diff.", "rebuilt"][: step - 1]
-    header = ["", *(title for column in columns for title in (column_title(column), *parts)),
-              *(f"{column_title(column)} (ours)" for column in ours)]
+    header = [
+        "",
+        *(title for column in columns for title in (column_title(column), *parts)),
+        *(f"{column_title(column)} (ours)" for column in ours),
+    ]
     caption = f"Table {number}. {table['caption']}. Protocol {protocol}: {PROTOCOLS[protocol]}."
     return Table(caption, header, rows, bold)
 
 # %% ../../nbs/paper/reports.ipynb #0acb477f
 def all_models_table(frame: pd.DataFrame, protocol: str) -> Table:
     "Every dataset and model, with the mean over the datasets"
-    summary = means(frame, protocol)["mean"].unstack("dataset").reindex([m for m in MODELS if m in set(frame.model)])
-    summary = summary.reindex(columns=[d for d in paper_tables()["titles"] if d in summary.columns]).dropna(how="all")
+    summary = (
+        means(frame, protocol)["mean"]
+        .unstack("dataset")
+        .reindex([m for m in MODELS if m in set(frame.model)])
+    )
+    summary = summary.reindex(
+        columns=[d for d in paper_tables()["titles"] if d in summary.columns]
+    ).dropna(how="all")
     values = summary.assign(mean=summary.mean(axis=1, skipna=False))
-    rows = [[MODELS[m].title, MODELS[m].family, *map(_figure, row)] for m, row in zip(values.index, values.to_numpy())]
+    rows = [
+        [MODELS[m].title, MODELS[m].family, *map(_figure, row)]
+        for m, row in zip(values.index, values.to_numpy())
+    ]
     bold = {(i, 2 + j) for j, column in enumerate(values.to_numpy().T) for i in _best(column, 1)}
     header = ["model", "family", *(paper_tables()["titles"][d] for d in summary.columns), "mean"]
     return Table(f"Every model. Protocol {protocol}: {PROTOCOLS[protocol]}.", header, rows, bold)
@@ -185,11 +282,17 @@ def paired(frame: pd.DataFrame, first: str, second: str, protocol: str = "nested
     some = frame[frame.protocol == protocol]
     wide = some.pivot(index=["dataset", "seed", "fold"], columns="model", values="accuracy")
     difference = (wide[first] - wide[second]).dropna()
-    rows = {dataset: corrected_t(d, PAPER.n_folds) for dataset, d in difference.groupby("dataset") if len(d) > 1}
+    rows = {
+        dataset: corrected_t(d, PAPER.n_folds)
+        for dataset, d in difference.groupby("dataset")
+        if len(d) > 1
+    }
     return pd.DataFrame(rows, index=["difference", "error", "p"]).T
 
 # %% ../../nbs/paper/reports.ipynb #5ad984be
-def mean_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | None = None) -> tuple[pd.Series, float]:
+def mean_ranks(
+    frame: pd.DataFrame, protocol: str = "nested", models: list | None = None
+) -> tuple[pd.Series, float]:
     """Mean rank of each model (1 is best) and the critical difference at 5 %.
 
     Of an unfinished run it takes the datasets that most models have, and the models that have all of these.
@@ -197,19 +300,29 @@ def mean_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | Non
     wide = means(frame, protocol)["mean"].unstack("model")
     wide = wide[[m for m in (models or MODELS) if m in wide]]
     wide = wide[wide.notna().mean(axis=1) > 0.5].dropna(axis=1)
-    if not wide.size: return pd.Series(dtype=float), np.nan
+    if not wide.size:
+        return pd.Series(dtype=float), np.nan
     return rank_models(wide), critical_difference(wide.shape[1], len(wide))
 
 # %% ../../nbs/paper/reports.ipynb #12b59d38
-FAMILIES = {"paper baseline": ("paper's baselines", "#666666", "s"), "paper": ("paper's self-encoders", "#D55E00", "o"),
-            "baseline": ("strong baselines", "#999999", "^"), "control": ("untrained controls", "#0072B2", "D"),
-            "ours": ("our self-encoders", "#009E73", "o")}
+FAMILIES = {
+    "paper baseline": ("paper's baselines", "#666666", "s"),
+    "paper": ("paper's self-encoders", "#D55E00", "o"),
+    "baseline": ("strong baselines", "#999999", "^"),
+    "control": ("untrained controls", "#0072B2", "D"),
+    "ours": ("our self-encoders", "#009E73", "o"),
+}
 
 
 def _family_legend(where, models, **options):
     "A legend of the families of these models, in a figure or in axes"
-    present = [FAMILIES[family] for family in FAMILIES if family in {MODELS[m].family for m in models}]
-    handles = [Line2D([], [], ls="", marker=marker, color=colour, label=label) for label, colour, marker in present]
+    present = [
+        FAMILIES[family] for family in FAMILIES if family in {MODELS[m].family for m in models}
+    ]
+    handles = [
+        Line2D([], [], ls="", marker=marker, color=colour, label=label)
+        for label, colour, marker in present
+    ]
     where.legend(handles=handles, frameon=False, **options)
 
 # %% ../../nbs/paper/reports.ipynb #f799d50b
@@ -218,7 +331,9 @@ def plot_accuracies(frame: pd.DataFrame, protocol: str = "nested"):
     summary = means(frame, protocol)
     models = [m for m in MODELS if m in summary.index.unique("model")]
     datasets = [d for d in paper_tables()["titles"] if d in set(frame.dataset)]
-    fig, axes = plt.subplots(5, 2, figsize=(9, 1 + 0.8 * len(models)), sharey=True, layout="constrained")
+    fig, axes = plt.subplots(
+        5, 2, figsize=(9, 1 + 0.8 * len(models)), sharey=True, layout="constrained"
+    )
     for ax, dataset in zip(axes.flat, datasets):
         for i, m in enumerate(models):
             _, colour, marker = FAMILIES[MODELS[m].family]
@@ -228,24 +343,30 @@ def plot_accuracies(frame: pd.DataFrame, protocol: str = "nested"):
         ax.set_yticklabels([MODELS[m].title for m in models])
         ax.grid(axis="x", color="0.9")
         ax.spines[["top", "right"]].set_visible(False)
-    for ax in axes.flat[len(datasets):]: ax.set_axis_off()
+    for ax in axes.flat[len(datasets) :]:
+        ax.set_axis_off()
     fig.suptitle(f"Accuracy, protocol {protocol}: {PROTOCOLS[protocol]}")
-    _family_legend(fig, models, loc="outside lower center", ncols=3)   # where it hides nothing
+    _family_legend(fig, models, loc="outside lower center", ncols=3)  # where it hides nothing
     return fig
 
 # %% ../../nbs/paper/reports.ipynb #541c40fd
 def plot_ranks(frame: pd.DataFrame, protocol: str = "nested", models: list | None = None):
     "Critical-difference diagram: mean ranks, with bars that join models that can't be told apart"
     ranks, critical = mean_ranks(frame, protocol, models)
-    styles = {m: dict(zip(("label", "color", "marker"), FAMILIES[MODELS[m].family])) for m in ranks.index}
+    styles = {
+        m: dict(zip(("label", "color", "marker"), FAMILIES[MODELS[m].family])) for m in ranks.index
+    }
     titles = {m: MODELS[m].title for m in ranks.index}
-    return CriticalDifferenceDisplay.from_results(ranks, difference=critical, labels=titles, styles=styles).figure_
+    return CriticalDifferenceDisplay.from_results(
+        ranks, difference=critical, labels=titles, styles=styles
+    ).figure_
 
 # %% ../../nbs/paper/reports.ipynb #ae082659
 def spread_apart(values, gap):
     "The values, moved apart so that neighbours are at least `gap` away from each other, in the same order"
     order, placed = np.argsort(values, kind="stable"), np.array(values, dtype=float)
-    for before, here in zip(order, order[1:]): placed[here] = max(placed[here], placed[before] + gap)
+    for before, here in zip(order, order[1:]):
+        placed[here] = max(placed[here], placed[before] + gap)
     return placed - (placed - values).mean()
 
 
@@ -253,18 +374,34 @@ def plot_times(frame: pd.DataFrame, protocol: str = "nested"):
     "Mean accuracy against the time that one fold takes, selection included; the models and datasets of `mean_ranks`"
     models = mean_ranks(frame, protocol)[0].index
     some = frame[(frame.protocol == protocol) & frame.model.isin(models)]
-    wide = some.pivot_table(index="dataset", columns="model", values=["accuracy", "seconds"]).dropna()
-    accuracy, seconds = wide["accuracy"].mean(), np.exp(np.log(wide["seconds"].clip(lower=1e-3)).mean())
+    wide = some.pivot_table(
+        index="dataset", columns="model", values=["accuracy", "seconds"]
+    ).dropna()
+    accuracy, seconds = (
+        wide["accuracy"].mean(),
+        np.exp(np.log(wide["seconds"].clip(lower=1e-3)).mean()),
+    )
     fig, ax = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    heights = dict(zip(models, spread_apart(accuracy[models].to_numpy(), 0.045 * (np.ptp(accuracy[models]) + 1e-3))))
+    heights = dict(
+        zip(
+            models,
+            spread_apart(accuracy[models].to_numpy(), 0.045 * (np.ptp(accuracy[models]) + 1e-3)),
+        )
+    )
     edge = seconds.max() * 2.5
     for m in models:
         _, colour, marker = FAMILIES[MODELS[m].family]
-        ax.plot([seconds[m], edge], [accuracy[m], heights[m]], color="0.85", linewidth=0.7, zorder=0)
+        ax.plot(
+            [seconds[m], edge], [accuracy[m], heights[m]], color="0.85", linewidth=0.7, zorder=0
+        )
         ax.plot(seconds[m], accuracy[m], marker, color=colour)
         ax.text(edge * 1.1, heights[m], MODELS[m].title, va="center", fontsize=8, color=colour)
-    ax.set(xscale="log", xlabel="seconds per fold, selection included (geometric mean over the datasets)",
-           ylabel="mean accuracy", xlim=(seconds.min() / 2, edge * 20))
+    ax.set(
+        xscale="log",
+        xlabel="seconds per fold, selection included (geometric mean over the datasets)",
+        ylabel="mean accuracy",
+        xlim=(seconds.min() / 2, edge * 20),
+    )
     ax.spines[["top", "right"]].set_visible(False)
     _family_legend(ax, models, loc="lower left", fontsize=8)
     return fig
@@ -274,7 +411,9 @@ def missing_cells(records: list, cells: list) -> tuple[list, list]:
     "The cells that are not finished, and the records of those that failed"
     done = finished(records, Cell)
     failed = {cell_of(record, Cell): record for record in records if "error" in record}
-    return [cell for cell in cells if cell not in done], [record for cell, record in failed.items() if cell not in done]
+    return [cell for cell in cells if cell not in done], [
+        record for cell, record in failed.items() if cell not in done
+    ]
 
 
 def _as_image(figure, alt):
@@ -298,26 +437,37 @@ img { max-width: 100% } .note { background: #fff6e0; padding: .6rem 1rem }"""
 def facts(runs: list) -> list:
     "What a reader needs to know about how records were made, as sentences; `runs` as from the store's runs"
     last = {"budget": {}, "versions": {}} | (runs[-1] if runs else {})
-    minutes = sum(run.get("wall_seconds", 0) for run in runs) / 60   # one that was killed does not tell
+    minutes = (
+        sum(run.get("wall_seconds", 0) for run in runs) / 60
+    )  # one that was killed does not tell
     named = lambda values: ", ".join(f"{name} {value}" for name, value in values.items())
-    return [f"Command: {'; '.join(run.get('command', 'not recorded') for run in runs)}.",
-            *([f"Budget: {named(last['budget'])}."] if last["budget"] else []),
-            f"Computer: {last.get('cpu')}, {last.get('cores')} cores, {last.get('system')}.",
-            f"Wall time: {minutes:.0f} minutes.",
-            f"Versions: {named(last['versions'])}."]
+    return [
+        f"Command: {'; '.join(run.get('command', 'not recorded') for run in runs)}.",
+        *([f"Budget: {named(last['budget'])}."] if last["budget"] else []),
+        f"Computer: {last.get('cpu')}, {last.get('cores')} cores, {last.get('system')}.",
+        f"Wall time: {minutes:.0f} minutes.",
+        f"Versions: {named(last['versions'])}.",
+    ]
 
 # %% ../../nbs/paper/reports.ipynb #d2881ee4
 def html_report(frame: pd.DataFrame, runs: list, notes: list = ()) -> str:
     "One page with every table and figure"
-    items = lambda texts: "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"
+    items = lambda texts: (
+        "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"
+    )
     parts = ["<h1>The self-encoder's tables, computed again</h1>", items(facts(runs))]
     parts += [f'<p class="note">{html.escape(note)}</p>' for note in notes]
-    for protocol in [p for p in PROTOCOLS if p in set(frame.protocol)][::-1]:   # the honest one first
+    for protocol in [p for p in PROTOCOLS if p in set(frame.protocol)][
+        ::-1
+    ]:  # the honest one first
         parts.append(f"<h2>Protocol {protocol}: {PROTOCOLS[protocol]}</h2>")
         parts += [paper_table(number, frame, protocol).html() for number in NUMBERS]
         parts.append(all_models_table(frame, protocol).html())
-        parts.append(_as_image(plot_accuracies(frame, protocol), "accuracy of each model on each dataset"))
-        if len(mean_ranks(frame, protocol)[0]) < 2: continue
+        parts.append(
+            _as_image(plot_accuracies(frame, protocol), "accuracy of each model on each dataset")
+        )
+        if len(mean_ranks(frame, protocol)[0]) < 2:
+            continue
         parts.append(_as_image(plot_ranks(frame, protocol), "critical-difference diagram"))
         parts.append(_as_image(plot_times(frame, protocol), "time against accuracy"))
     notes_on_paper = (f"Table {note['table']}: {note['note']}" for note in paper_tables()["notes"])
@@ -348,69 +498,120 @@ def with_best(frame: pd.DataFrame) -> pd.DataFrame:
     for name, models in _BEST_OF.items():
         some = frame[frame.model.isin(models)]
         mean = some.groupby(["protocol", "dataset", "model"])["accuracy"].mean().reset_index()
-        chosen = mean.sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(["protocol", "dataset"])
+        chosen = mean.sort_values("accuracy", ascending=False, kind="stable").drop_duplicates(
+            ["protocol", "dataset"]
+        )
         parts.append(some.merge(chosen[["protocol", "dataset", "model"]]).assign(model=name))
     return pd.concat(parts, ignore_index=True)
 
 # %% ../../nbs/paper/reports.ipynb #7976b2ba
-def compare(frame: pd.DataFrame, first: str, second: str, protocol="nested", datasets: list | None = None) -> dict:
+def compare(
+    frame: pd.DataFrame, first: str, second: str, protocol="nested", datasets: list | None = None
+) -> dict:
     """A model, or a column of the paper such as "best_se", against another.
 
     Datasets won, tied and lost, mean difference, p, and where the corrected test sees it.
     """
     result = paired(with_best(frame), first, second, protocol)
-    if datasets is not None: result = result[result.index.isin(datasets)]
+    if datasets is not None:
+        result = result[result.index.isin(datasets)]
     d, clear = result.difference.round(12), result.p < 0.05
     counts = {"won": d > 0, "tied": d == 0, "lost": d < 0}
     clearly = {"clearly better": clear & (d > 0), "clearly worse": clear & (d < 0)}
-    return {"first": column_title(first), "second": column_title(second), "protocol": protocol, "datasets": len(d),
-            **{name: int(mask.sum()) for name, mask in counts.items()}, "mean": round(d.mean(), 4),
-            "p": round(signed_rank(d), 4), **{name: int(mask.sum()) for name, mask in clearly.items()}}
+    return {
+        "first": column_title(first),
+        "second": column_title(second),
+        "protocol": protocol,
+        "datasets": len(d),
+        **{name: int(mask.sum()) for name, mask in counts.items()},
+        "mean": round(d.mean(), 4),
+        "p": round(signed_rank(d), 4),
+        **{name: int(mask.sum()) for name, mask in clearly.items()},
+    }
 
 # %% ../../nbs/paper/reports.ipynb #490b4906
 def answer(comparison: dict) -> str:
     "The answer of a comparison to the claim that the first is better than the second"
-    if comparison["p"] >= 0.05: return "not shown"
+    if comparison["p"] >= 0.05:
+        return "not shown"
     return "yes" if comparison["mean"] > 0 else "no, the opposite"
 
 # %% ../../nbs/paper/reports.ipynb #ddca8a84
 CLAIMS = {
     "the self-encoder performs better than the baselines": [
-        ("best_se", "best_baseline"), ("se", "best_baseline"), ("se_hidden", "best_baseline"),
-        ("se", "knn"), ("se", "mlp"), ("se", "logistic"), ("se", "svm")],
+        ("best_se", "best_baseline"),
+        ("se", "best_baseline"),
+        ("se_hidden", "best_baseline"),
+        ("se", "knn"),
+        ("se", "mlp"),
+        ("se", "logistic"),
+        ("se", "svm"),
+    ],
     "with sampling it performs comparably or better": [
-        ("best_sampled", "best_baseline"), ("se_sampled", "se"), ("se_hidden_sampled", "se_hidden")],
-    "normalisation is not necessary": [("best_se", "knn_scale"), ("se", "knn_scale"), ("knn_scale", "knn")],
+        ("best_sampled", "best_baseline"),
+        ("se_sampled", "se"),
+        ("se_hidden_sampled", "se_hidden"),
+    ],
+    "normalisation is not necessary": [
+        ("best_se", "knn_scale"),
+        ("se", "knn_scale"),
+        ("knn_scale", "knn"),
+    ],
     "what training adds": [(m, model.control) for m, model in MODELS.items() if model.control],
     "strong baselines": [("se", "knn_tuned"), ("se", "forest"), ("se_scale", "forest")],
 }
 
 # %% ../../nbs/paper/reports.ipynb #d717b549
-def claim_table(frame: pd.DataFrame, claim: str, protocol: str = "nested", datasets: list | None = None):
+def claim_table(
+    frame: pd.DataFrame, claim: str, protocol: str = "nested", datasets: list | None = None
+):
     "The comparisons that a claim of `CLAIMS` stands on, as far as the records allow, each with its answer"
     present = set(with_best(frame).query("protocol == @protocol").model)
-    rows = [compare(frame, *pair, protocol, datasets) for pair in CLAIMS[claim] if set(pair) <= present]
+    rows = [
+        compare(frame, *pair, protocol, datasets) for pair in CLAIMS[claim] if set(pair) <= present
+    ]
     return pd.DataFrame(rows).assign(answer=[answer(row) for row in rows])
 
 # %% ../../nbs/paper/reports.ipynb #608026c5
 def optimism(frame: pd.DataFrame) -> pd.Series:
     "For each model, its mean accuracy under `paper` minus that under `nested`, on the folds that both have"
-    wide = frame.pivot(index=["model", "dataset", "seed", "fold"], columns="protocol", values="accuracy").dropna()
-    mean = (wide["paper"] - wide["nested"]).groupby(["model", "dataset"]).mean().groupby("model").mean()
+    wide = frame.pivot(
+        index=["model", "dataset", "seed", "fold"], columns="protocol", values="accuracy"
+    ).dropna()
+    mean = (
+        (wide["paper"] - wide["nested"])
+        .groupby(["model", "dataset"])
+        .mean()
+        .groupby("model")
+        .mean()
+    )
     return mean.reindex([m for m in MODELS if m in mean])
 
 # %% ../../nbs/paper/reports.ipynb #9d35d9ab
-def recompute(frame: pd.DataFrame, budget: Budget, datasets=("glass", "iris", "wine"), seed: int = 0) -> pd.DataFrame:
+def recompute(
+    frame: pd.DataFrame, budget: Budget, datasets=("glass", "iris", "wine"), seed: int = 0
+) -> pd.DataFrame:
     "One stored cell of each table and protocol, drawn at random, with the accuracy that it has when computed again"
     drawn = []
     for number in NUMBERS:
-        models = {m for column in paper_tables()["tables"][number]["columns"] for m in _BEST_OF.get(column, [column])}
+        models = {
+            m
+            for column in paper_tables()["tables"][number]["columns"]
+            for m in _BEST_OF.get(column, [column])
+        }
         some = frame[frame.model.isin(models) & frame.dataset.isin(datasets)].assign(table=number)
-        drawn += [some[some.protocol == p].sample(1, random_state=seed + len(drawn) + i)
-                  for i, p in enumerate(PROTOCOLS) if p in set(some.protocol)]
-    drawn = pd.concat(drawn)[["table", *Cell._fields, "accuracy"]].rename(columns={"accuracy": "stored"})
+        drawn += [
+            some[some.protocol == p].sample(1, random_state=seed + len(drawn) + i)
+            for i, p in enumerate(PROTOCOLS)
+            if p in set(some.protocol)
+        ]
+    drawn = pd.concat(drawn)[["table", *Cell._fields, "accuracy"]].rename(
+        columns={"accuracy": "stored"}
+    )
     cells = [Cell(*row) for row in drawn[list(Cell._fields)].itertuples(index=False)]
-    return drawn.assign(again=[measure(cell, budget)["accuracy"] for cell in cells]).reset_index(drop=True)
+    return drawn.assign(again=[measure(cell, budget)["accuracy"] for cell in cells]).reset_index(
+        drop=True
+    )
 
 # %% ../../nbs/paper/reports.ipynb #baafedb2
 README_COLUMNS = ["se", "knn_searched", "svm_rbf", "forest", "ke_fixed", "ke"]
@@ -424,8 +625,10 @@ def readme_table(frame: pd.DataFrame) -> str:
         ours = [our_figure(summary, dataset, column)[0] for column in README_COLUMNS]
         rows.append([title, _figure(paper_figure("2b", dataset, "se")[0]), *map(_figure, ours)])
         bold |= {(i, 2 + j) for j in _best(ours, 1)}
-    means_of_all = [np.mean([our_figure(summary, dataset, column)[0] for dataset in theirs["titles"]])
-                    for column in README_COLUMNS]
+    means_of_all = [
+        np.mean([our_figure(summary, dataset, column)[0] for dataset in theirs["titles"]])
+        for column in README_COLUMNS
+    ]
     published = np.mean([paper_figure("2b", dataset, "se")[0] for dataset in theirs["titles"]])
     bold |= {(len(rows), 2 + j) for j in _best(means_of_all, 1)}
     rows.append(["Mean", _figure(published), *map(_figure, means_of_all)])
@@ -437,4 +640,6 @@ def readme_disagrees(readme: str, *tables: str) -> list:
     "The rows of tables in Markdown that the text of a README does not hold"
     squeeze = lambda line: "|".join(part.strip() for part in line.strip(" |").split("|"))
     there = {squeeze(line) for line in readme.splitlines()}
-    return [line for table in tables for line in table.splitlines()[2:] if squeeze(line) not in there]
+    return [
+        line for table in tables for line in table.splitlines()[2:] if squeeze(line) not in there
+    ]

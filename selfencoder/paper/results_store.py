@@ -17,14 +17,16 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:   # Windows: one writer at a time is up to the user
+except ImportError:  # Windows: one writer at a time is up to the user
     fcntl = None
 
 from .. import __version__
 from ..files import check_writable, write_atomically
 
 # %% ../../nbs/paper/results_store.ipynb #bb1fecca
-PACKAGES = "torch numpy scipy scikit-learn pandas hyperopt joblib".split()   # what the numbers may depend on
+PACKAGES = (
+    "torch numpy scipy scikit-learn pandas hyperopt joblib".split()
+)  # what the numbers may depend on
 
 
 def versions(packages=PACKAGES) -> dict:
@@ -38,7 +40,9 @@ def machine() -> dict:
     cpu, told = platform.processor() or platform.machine(), Path("/proc/cpuinfo")
     if told.exists():
         lines = told.read_text().splitlines()
-        cpu = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), cpu)
+        cpu = next(
+            (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), cpu
+        )
     return {"cpu": cpu, "cores": os.cpu_count(), "system": platform.system()}
 
 
@@ -54,13 +58,16 @@ def _one_sentence(folder):
     try:
         yield
     except OSError as error:
-        raise ValueError(f"{str(folder)!r} can't hold results ({error.strerror}): name another folder.") from None
+        raise ValueError(
+            f"{str(folder)!r} can't hold results ({error.strerror}): name another folder."
+        ) from None
 
 
 def _lock(file, alone):
     "Wait for other writers, or, if `alone`, for readers too; held until the file is closed"
-    with suppress(OSError):   # a file system without locks
-        if fcntl: fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+    with suppress(OSError):  # a file system without locks
+        if fcntl:
+            fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
 
 
 def _as_json(value, **options):
@@ -72,9 +79,11 @@ def _parse(text, where, fields=()):
     "The JSON object in `text`, with at least these fields, or one sentence"
     try:
         found = json.loads(text)
-        if not isinstance(found, dict): raise ValueError("it is no JSON object")
+        if not isinstance(found, dict):
+            raise ValueError("it is no JSON object")
         absent = [field for field in fields if field not in found]
-        if absent: raise ValueError(f"it lacks {', '.join(absent)}")
+        if absent:
+            raise ValueError(f"it lacks {', '.join(absent)}")
         return found
     except (ValueError, RecursionError) as error:
         remedy = "Restore it, or remove it and give the command that made it again."
@@ -95,7 +104,7 @@ class Store:
                 _lock(file, alone=True)
                 size = file.seek(0, os.SEEK_END)
                 file.seek(max(size - 1, 0))
-                if size and file.read() != b"\n":   # a crash has left half a line
+                if size and file.read() != b"\n":  # a crash has left half a line
                     file.seek(0)
                     file.truncate(file.read().rfind(b"\n") + 1)
                 file.write(_as_json(record))
@@ -105,11 +114,16 @@ class Store:
     def lines(self, name: str, fields=()) -> list:
         "The records in `name`.jsonl, each of which must have these fields; none if there is no such file"
         path = self.folder / f"{name}.jsonl"
-        if not path.exists(): return []
+        if not path.exists():
+            return []
         with open(path, "rb") as file:
             _lock(file, alone=False)
             whole, _, torn = file.read().rpartition(b"\n")
-        if torn: warnings.warn(f"{str(path)!r} ends in a line that a crash has cut off; it is left out.", stacklevel=2)
+        if torn:
+            warnings.warn(
+                f"{str(path)!r} ends in a line that a crash has cut off; it is left out.",
+                stacklevel=2,
+            )
         lines = enumerate(whole.split(b"\n") if whole else [], 1)
         return [_parse(line, f"{str(path)!r}, line {number},", fields) for number, line in lines]
 
@@ -122,7 +136,8 @@ class Store:
     def read(self, name: str, fields=()) -> dict:
         "The document `name`.json, which must have these fields"
         path = self.folder / f"{name}.json"
-        if not path.exists(): raise FileNotFoundError(f"there is no {str(path)!r}: it has not been computed yet.")
+        if not path.exists():
+            raise FileNotFoundError(f"there is no {str(path)!r}: it has not been computed yet.")
         return _parse(path.read_bytes(), repr(str(path)), fields)
 
     def check_writable(self):
@@ -144,8 +159,11 @@ class Store:
     def runs(self) -> list:
         "How the records were made: one entry for each command that added some"
         entries = {}
-        for line in self.lines("runs", ["date"]): entries.setdefault(line["date"], {}).update(line)
-        first = [self.read("run")] if (self.folder / "run.json").exists() else []   # as 0.1.0 wrote it
+        for line in self.lines("runs", ["date"]):
+            entries.setdefault(line["date"], {}).update(line)
+        first = (
+            [self.read("run")] if (self.folder / "run.json").exists() else []
+        )  # as 0.1.0 wrote it
         return first + list(entries.values())
 
     def check_same_facts(self, **facts):
@@ -154,9 +172,17 @@ class Store:
             here = json.loads(_as_json(here))
             for there in (entry[name] for entry in self.runs() if name in entry):
                 if not isinstance(there, dict):
-                    raise ValueError(f"{str(self.folder)!r} does not say how it was made: name another folder.")
+                    raise ValueError(
+                        f"{str(self.folder)!r} does not say how it was made: name another folder."
+                    )
                 other = [key for key in here if there.get(key) != here[key]]
-                if not other: continue
-                was, now = (", ".join(f"{key} {values.get(key)}" for key in other) for values in (there, here))
-                raise ValueError(f"{str(self.folder)!r} was made with {was}, not with {now}: "
-                                 "name another folder, or remove this one.")
+                if not other:
+                    continue
+                was, now = (
+                    ", ".join(f"{key} {values.get(key)}" for key in other)
+                    for values in (there, here)
+                )
+                raise ValueError(
+                    f"{str(self.folder)!r} was made with {was}, not with {now}: "
+                    "name another folder, or remove this one."
+                )

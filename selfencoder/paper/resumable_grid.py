@@ -25,7 +25,8 @@ def attempt(compute: Callable, cell) -> dict:
     "`compute(cell)` on one thread, with the fields of the cell; what went wrong becomes part of the record"
     torch.set_num_threads(1)
     try:
-        with threadpool_limits(1): return {**cell._asdict(), **compute(cell)}
+        with threadpool_limits(1):
+            return {**cell._asdict(), **compute(cell)}
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}, line {where.lineno}"
@@ -44,44 +45,65 @@ def finished(records: list, kind: type) -> set:
 # %% ../../nbs/paper/resumable_grid.ipynb #191e69d9
 def _backend(backend, address):
     "The context in which joblib finds its workers"
-    if backend != "dask": return parallel_config(backend=backend)
+    if backend != "dask":
+        return parallel_config(backend=backend)
     from distributed import Client
+
     return parallel_config(backend="dask", client=Client(address), wait_for_workers_timeout=60)
 
 
 def _computed(cells, compute, work, jobs, progress):
     "The records of `cells`, as they are finished, with a bar that knows how much work is left"
-    bar = tqdm(total=sum(map(work, cells)), disable=not progress, desc=f"{len(cells)} cells",
-               bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed} < {remaining} {postfix}", file=sys.stderr)
+    bar = tqdm(
+        total=sum(map(work, cells)),
+        disable=not progress,
+        desc=f"{len(cells)} cells",
+        bar_format="{desc} {percentage:3.0f}% |{bar}| {elapsed} < {remaining} {postfix}",
+        file=sys.stderr,
+    )
     parallel = Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
     with bar:
         for record in parallel(delayed(attempt)(compute, cell) for cell in cells):
             yield record
             cell = cell_of(record, type(cells[0]))
-            if "error" in record: bar.write(f"{' '.join(map(str, cell))}: {record['error']}", file=sys.stderr)
-            bar.set_postfix_str(f"{cell[0]} {cell[1]}" if len(cell) > 1 else str(cell[0]), refresh=False)
+            if "error" in record:
+                bar.write(f"{' '.join(map(str, cell))}: {record['error']}", file=sys.stderr)
+            bar.set_postfix_str(
+                f"{cell[0]} {cell[1]}" if len(cell) > 1 else str(cell[0]), refresh=False
+            )
             bar.update(work(cell))
 
 
-def run_grid(cells: list, folder, compute: Callable, work: Callable = lambda cell: 1.0, jobs: int = 1,
-             backend: str = "loky", address: str | None = None, progress: bool = True, command: str = "run",
-             **facts) -> list:
+def run_grid(
+    cells: list,
+    folder,
+    compute: Callable,
+    work: Callable = lambda cell: 1.0,
+    jobs: int = 1,
+    backend: str = "loky",
+    address: str | None = None,
+    progress: bool = True,
+    command: str = "run",
+    **facts,
+) -> list:
     """Compute the cells, named tuples of one kind, that `folder` does not have yet; the records of all of them.
 
     `compute` makes the facts of a cell, which takes about `work(cell)` seconds. `backend` is joblib's, `address` that
     of a Dask scheduler. `facts` are dicts, such as a budget, that must be the same whenever the run is continued.
     """
-    if not cells: return []
+    if not cells:
+        return []
     kind, store = type(cells[0]), Store(folder)
     read = partial(store.lines, "cells", kind._fields)
     store.check_same_facts(**facts)
     done = finished(read(), kind)
     missing = [cell for cell in cells if cell not in done]
-    if missing:   # a run with nothing to compute writes nothing
+    if missing:  # a run with nothing to compute writes nothing
         store.check_same_facts(versions=versions())
         begun, start = store.begin(command, **facts, jobs=jobs), time.time()
         with _backend(backend, address):
-            for record in _computed(missing, compute, work, jobs, progress): store.append("cells", record)
+            for record in _computed(missing, compute, work, jobs, progress):
+                store.append("cells", record)
         store.end(begun, wall_seconds=round(time.time() - start, 1))
     wanted = set(cells)
     return [record for record in read() if cell_of(record, kind) in wanted]

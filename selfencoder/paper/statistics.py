@@ -14,13 +14,14 @@ from ..displays import Display, OKABE_ITO
 
 # %% ../../nbs/paper/statistics.ipynb #91b3893e
 def corrected_t(
-    differences,      # one for each fold, of one or more divisions into folds
+    differences,  # one for each fold, of one or more divisions into folds
     n_folds: int = 5,  # of one division
 ) -> tuple:
     "Mean difference, its corrected standard error, and a two-sided p-value (Nadeau and Bengio, 2003)"
     d = np.asarray(differences, dtype=float)
     error = np.sqrt((1 / len(d) + 1 / (n_folds - 1)) * d.var(ddof=1))
-    if error == 0: return d.mean(), 0.0, 1.0 if d.mean() == 0 else 0.0
+    if error == 0:
+        return d.mean(), 0.0, 1.0 if d.mean() == 0 else 0.0
     return d.mean(), error, 2 * stats.t.sf(abs(d.mean()) / error, len(d) - 1)
 
 # %% ../../nbs/paper/statistics.ipynb #3f7af53e
@@ -44,27 +45,37 @@ def rank_models(
 ):
     "The mean rank of each model over the datasets, best first; models with equal scores share their ranks"
     if scores.isna().to_numpy().any():
-        raise ValueError("ranks need the score of each model on each dataset: "
-                         "leave out the models or datasets that have missing scores.")
+        raise ValueError(
+            "ranks need the score of each model on each dataset: "
+            "leave out the models or datasets that have missing scores."
+        )
     return scores.round(12).rank(axis=1, ascending=False).mean().sort_values(kind="stable")
 
 # %% ../../nbs/paper/statistics.ipynb #cf48fb40
 def indistinguishable(
-    ranks,       # mean ranks, in order
+    ranks,  # mean ranks, in order
     difference,  # critical difference
 ):
     "The longest runs of models that can't be told apart, as pairs of positions (first, last)"
     values = np.asarray(ranks)
     ends = np.searchsorted(values, values + difference, side="right") - 1
-    return [(i, int(end)) for i, end in enumerate(ends) if end > i and (i == 0 or ends[i - 1] < end)]
+    return [
+        (i, int(end)) for i, end in enumerate(ends) if end > i and (i == 0 or ends[i - 1] < end)
+    ]
 
 # %% ../../nbs/paper/statistics.ipynb #cd07dc71
 def _ruler(ax, difference):
     "The critical difference as a ruler above the models"
     arrow = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", (1, -0.8), (1 + difference, -0.8), arrowprops=arrow)
-    ax.text(1 + difference / 2, -0.95, f"critical difference {difference:.2f}", ha="center", va="bottom",
-            fontsize="small")
+    ax.text(
+        1 + difference / 2,
+        -0.95,
+        f"critical difference {difference:.2f}",
+        ha="center",
+        va="bottom",
+        fontsize="small",
+    )
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
 
@@ -72,9 +83,17 @@ def _ruler(ax, difference):
 def _legend_above(ax):
     "One entry for each label, if there are labels, where it hides nothing"
     shown = {text: line for line, text in zip(*ax.get_legend_handles_labels())}
-    if not shown: return
-    ax.legend(shown.values(), shown.keys(), frameon=False, fontsize="small", ncols=2, loc="lower left",
-              bbox_to_anchor=(0, 1))
+    if not shown:
+        return
+    ax.legend(
+        shown.values(),
+        shown.keys(),
+        frameon=False,
+        fontsize="small",
+        ncols=2,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+    )
 
 # %% ../../nbs/paper/statistics.ipynb #4895cbec
 class CriticalDifferenceDisplay(Display):
@@ -86,19 +105,22 @@ class CriticalDifferenceDisplay(Display):
     @classmethod
     def from_results(
         cls,
-        results,          # scores: a DataFrame, datasets by models, greater is better; or mean ranks: a series or dict
+        results,  # scores: a DataFrame, datasets by models, greater is better; or mean ranks: a series or dict
         *,
         difference=None,  # the critical difference; may be left out when scores are given
-        level=0.05,       # of the test, when scores are given
+        level=0.05,  # of the test, when scores are given
         ax=None,
-        **options,        # of plot
+        **options,  # of plot
     ):
         "Rank the models on each dataset, and draw"
         if isinstance(results, pd.DataFrame):
-            if difference is None: difference = critical_difference(results.shape[1], len(results), level)
+            if difference is None:
+                difference = critical_difference(results.shape[1], len(results), level)
             return cls(rank_models(results), difference).plot(ax=ax, **options)
         if difference is None:
-            raise ValueError("mean ranks alone say nothing of the number of datasets: give `difference` too.")
+            raise ValueError(
+                "mean ranks alone say nothing of the number of datasets: give `difference` too."
+            )
         ranks = pd.Series(results, dtype=float).sort_values(kind="stable")
         return cls(ranks, difference).plot(ax=ax, **options)
 
@@ -110,12 +132,25 @@ class CriticalDifferenceDisplay(Display):
         ax = self.axes(ax, figsize=(6.5, 1.1 + 0.26 * n))
         for i, (model, rank) in enumerate(self.ranks.items()):
             ax.plot([0.5, rank], [i, i], color="0.85", linewidth=0.8, zorder=0)
-            ax.plot(rank, i, **{"color": OKABE_ITO[0], "marker": "o", "linestyle": "", **styles.get(model, {})})
+            ax.plot(
+                rank,
+                i,
+                **{"color": OKABE_ITO[0], "marker": "o", "linestyle": "", **styles.get(model, {})},
+            )
         for j, (first, last) in enumerate(bars):
-            ax.plot([edge + 0.025 * n * j] * 2, [first - 0.2, last + 0.2], color="0.3", linewidth=2.5,
-                    solid_capstyle="butt")
+            ax.plot(
+                [edge + 0.025 * n * j] * 2,
+                [first - 0.2, last + 0.2],
+                color="0.3",
+                linewidth=2.5,
+                solid_capstyle="butt",
+            )
         right = edge + 0.025 * n * len(bars)
-        ax.set(xlim=(0.5, max(right, 1 + self.difference + 0.2)), ylim=(n - 0.5, -1.6), xlabel="mean rank (1 is best)")
+        ax.set(
+            xlim=(0.5, max(right, 1 + self.difference + 0.2)),
+            ylim=(n - 0.5, -1.6),
+            xlabel="mean rank (1 is best)",
+        )
         ax.set_yticks(range(n), [labels.get(model, model) for model in self.ranks.index])
         _ruler(ax, self.difference)
         _legend_above(ax)
