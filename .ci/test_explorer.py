@@ -1,21 +1,17 @@
-"""The explorer and the page of `explain` in a real browser: click, search, filter, sort, keys, links, what if.
+"""The explorer and the page of `explain` in a real browser: click, search, filter, sort, keys, links.
 
 `.venv/bin/pytest .ci/test_explorer.py -k picture --pictures nbs` makes the pictures of the documentation again.
 """
 
-import threading
-import time
-
 import numpy as np
 import pandas as pd
 import pytest
-import uvicorn
 
-from browser import complaints, unreadable
+from browser import unreadable
 from selfencoder import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
 from selfencoder.datasets import load_dataset
 from selfencoder.explain_page import explanation_page
-from selfencoder.explorer import explore, explorer_app
+from selfencoder.explorer import explore
 from tools import complain
 
 pytestmark = [
@@ -318,72 +314,6 @@ def test_numbers(visit, tmp_path):
     assert page.text_content("#list [data-key=doubt]") == "error" and errors == sorted(
         errors, key=float, reverse=True
     )
-
-
-# ---- what if --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def service(explored):
-    "The address of the explorer's service"
-    server = uvicorn.Server(
-        uvicorn.Config(explorer_app(explored), host="127.0.0.1", port=0, log_level="error")
-    )
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
-    server.should_exit = True
-    thread.join()
-
-
-@pytest.fixture
-def served(browser, service):
-    with browser.new_page(viewport={"width": 1200, "height": 1000}) as page:
-        heard = complaints(page)
-        page.goto(service)
-        yield page
-    assert not [words for words in heard if service not in words and "ERR_FAILED" not in words], (
-        heard
-    )
-
-
-def test_what_if(served, explored):
-    served.evaluate("select(3)")
-    before = served.text_content("#answer")
-    cell = served.get_by_label("duration_months of this row")
-    cell.fill("60")
-    cell.press("Enter")
-    served.wait_for_selector("#what-if")
-    expected = explored.what_if(3, {"duration_months": 60})
-    was = explored.record["target"]["classes"][expected["before"]["likely"][0]["code"]]
-    assert f"was {was}" in served.text_content("#answer")
-    assert f"({round(100 * expected['likely'][0]['probability'])}\u00a0%)" in served.text_content(
-        "#answer"
-    )
-    links = served.locator("#near thead .link").all_text_contents()
-    assert links == [f"L{1000 + near['row']}" for near in expected["near"]]
-    assert "duration_months: 42 → 60" in served.text_content("#what-if")
-    farther = np.mean(
-        np.array(explored.record["near"]["distances"])[::6] < expected["near"][0]["distance"]
-    )
-    assert f"than that of {round(100 * farther)}\u00a0%" in served.text_content("#unusual")
-    served.get_by_label("purpose of this row").select_option(label="missing")
-    served.wait_for_function(
-        "() => document.getElementById('what-if').textContent.includes('purpose')"
-    )
-    served.click("#undo")
-    assert served.text_content("#answer") == before and served.locator("#what-if").count() == 0
-
-
-def test_what_if_without_service(served):
-    "A service that has gone away gets one clear sentence"
-    served.route("**/what-if", lambda route: route.abort())
-    served.get_by_label("age of this row").fill("30")
-    served.get_by_label("age of this row").press("Enter")
-    served.wait_for_selector("#what-if")
-    assert "does not answer" in served.text_content("#what-if")
 
 
 # ---- the page of explain --------------------------------------------------------------------------------------------

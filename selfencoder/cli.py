@@ -765,12 +765,6 @@ def explain(args):
     TABLE,
     ID,
     *LEARNING,
-    option(
-        "--serve",
-        action="store_true",
-        help="show the page on this computer, where its cells can be changed",
-    ),
-    option("--port", type=int, default=8000, metavar="N", help="with --serve (default: 8000)"),
     WRITING,
     *READING,
 )
@@ -783,12 +777,9 @@ def explore(args):
     examples:
 
         selfencoder explore customers.csv --target churned --id customer -o customers.html
-        selfencoder explore customers.csv --target churned --id customer --serve
     """
     from selfencoder.explorer import explore as explored, sample_note, sample_rows
 
-    if args.serve and args.out != "-":
-        raise ValueError("--serve writes no file: leave out either --serve or -o")
     check_out(args.out, args.table)
     table, target = training_table(args)
     if target is not None and target.isna().any() and target.notna().any():
@@ -804,10 +795,7 @@ def explore(args):
     title = "Table" if args.table == "-" else os.path.basename(args.table)
     with about_the_table(), working(f"drawing a map of {len(table):,} rows"):
         shown = explored(model, table, target, title=title, note=about)
-    if not args.serve:
-        return write_text(args.out, shown.page())
-    note(f"http://127.0.0.1:{args.port} shows the page to this computer; Ctrl-C ends it")
-    shown.serve(args.port)
+    return write_text(args.out, shown.page())
 
 # %% ../nbs/cli.ipynb #7303c044
 @command(

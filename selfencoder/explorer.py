@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from .explain_page import page_file, plain_cell, security_policy
 from .files import write_atomically
-from .kernel.geometry import KernelGeometry
-from .reasons import distance_shares, fitted_model, frame_of, without
+from .reasons import distance_shares, fitted_model, frame_of
 from .search import symmetric_graph
 
 # %% ../nbs/explorer.ipynb #8053008c
@@ -245,20 +244,20 @@ class Exploration:
     record: dict  # what the page shows, for JSON
 
     def __repr__(self):
-        return f"Exploration of {len(self.table):,} rows: .save(path) writes the page, .serve() shows it with what if"
+        return f"Exploration of {len(self.table):,} rows: .save(path) writes the page"
 
-    def page(self, serve: bool = False) -> str:
-        "The page as HTML; `serve`: with what if, for the service that answers it"
+    def page(self) -> str:
+        "Return the page as HTML"
         style, script = page_file("page.css") + page_file("explorer.css"), page_file("explorer.js")
         data = json.dumps(
-            self.record | {"serve": serve},
+            self.record,
             ensure_ascii=False,
             allow_nan=False,
             separators=(",", ":"),
         )
         for letter in "<>&\u2028\u2029":
             data = data.replace(letter, f"\\u{ord(letter):04x}")  # no tag begins or ends
-        policy = security_policy(style, script, "'self'" if serve else "'none'")
+        policy = security_policy(style, script)
         page = page_file("explorer.html").format(
             policy=policy, title=escape(self.title), style=style, script=script, data=data
         )
@@ -272,18 +271,6 @@ class Exploration:
     def _repr_html_(self) -> str:
         "The page in a frame, as notebooks show it"
         return f'<iframe srcdoc="{escape(self.page())}" style="width: 100%; height: 800px; border: 0"></iframe>'
-
-    def what_if(self, row: int, cells: dict) -> dict:
-        "What the page would show of a row with other `cells`, by name, and before; the row as it is takes no part"
-        return changed_row(self, row, cells) | {"before": changed_row(self, row, {})}
-
-    def serve(self, port: int = 8000):
-        "Serve the page on this computer alone, until Ctrl-C"
-        try:
-            import uvicorn
-        except ImportError:
-            raise ImportError("a served page needs `pip install 'selfencoder[serve]'`.") from None
-        uvicorn.run(explorer_app(self), host="127.0.0.1", port=port, log_level="warning")
 
 # %% ../nbs/explorer.ipynb #d0d0b904
 def unique_texts(ids) -> list:
@@ -486,84 +473,3 @@ def _column_words(model, record, tried) -> str:
         " Much share and little effect: rows differ in it, and it matters little." if tried else ""
     )
     return (effect if tried else "") + importance + share + idle
-
-# %% ../nbs/explorer.ipynb #a905cca8
-def changed_table(exploration: Exploration, row: int, cells: dict) -> pd.DataFrame:
-    "One row of the table with other cells"
-    unknown = [name for name in cells if name not in exploration.table.columns]
-    if unknown:
-        raise ValueError(f"the table has no column {unknown[0]!r}.")
-    x = exploration.table.iloc[[row]].copy()
-    for name, value in cells.items():
-        x[name] = pd.Series([value], x.index, dtype=object)
-    return x
-
-
-def changed_row(exploration: Exploration, row: int, cells: dict) -> dict:
-    "What the page would show of a row with other cells"
-    model, x, record = exploration.model, changed_table(exploration, row, cells), exploration.record
-    k = record["near"]["k"]
-    distances, rows = (found[0] for found in model.kneighbors(x, k + 1))
-    others = np.flatnonzero(rows != row)[:k]
-    percent = (
-        (100 * relative_shares(model, x, rows[None, others])[0, :, record["shown"]].T)
-        .round()
-        .astype(int)
-    )
-    near = [
-        {"row": int(rows[other]), "distance": float(distances[other]), "shares": line}
-        for other, line in zip(others, percent.tolist())
-    ]
-    answer = {"near": near, "novelty": float(model.novelty(x)[0])}
-    return answer | changed_vote(exploration, row, x) if hasattr(model, "predict") else answer
-
-
-def changed_vote(exploration: Exploration, row: int, x: pd.DataFrame) -> dict:
-    "The prediction for `x` by all rows but one, and who made it"
-    model, target = exploration.model, exploration.record["target"]
-    alone = isinstance(model.geometry_, KernelGeometry)  # a model with landmarks keeps the row
-    voters = without(model, row) if alone else model
-    weights = voters.identify(x)[0]
-    if alone:
-        weights = np.insert(weights, row, 0.0)
-    strongest = np.argsort(-np.abs(weights), kind="stable")[: target["deciders"]["k"]]
-    answer = {"deciders": [{"row": int(j), "weight": float(weights[j])} for j in strongest]}
-    if target["kind"] == "numbers":
-        predicted = float(voters.predict(x)[0])
-        return answer | {"predicted": predicted, "vote": predicted}
-    probabilities = voters.predict_proba(x)[0]
-    best = np.argsort(-probabilities, kind="stable")[:LIKELY]
-    return answer | {
-        "likely": [{"code": int(c), "probability": float(probabilities[c])} for c in best],
-        "vote": float(weights @ (np.array(target["codes"]) == best[0])),
-    }
-
-# %% ../nbs/explorer.ipynb #7bc48965
-def explorer_app(exploration: Exploration):
-    "The service of a model with the explorer's page, which may be asked by this computer alone"
-    from fastapi import HTTPException
-    from fastapi.responses import HTMLResponse
-    from pydantic import BaseModel, Field
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
-    from selfencoder.service import make_app
-
-    class Change(BaseModel):
-        row: int = Field(ge=0, lt=len(exploration.table))
-        cells: dict[str, bool | int | float | str | None]
-
-    app, page = make_app(exploration.model), exploration.page(serve=True)
-    # other pages in the browser can't reach it under a name of their own
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
-
-    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
-    def show() -> str:
-        return page
-
-    @app.post("/what-if", include_in_schema=False)
-    def what_if(change: Change) -> dict:
-        try:
-            return exploration.what_if(change.row, change.cells)
-        except (TypeError, ValueError) as error:
-            raise HTTPException(422, str(error)) from None
-
-    return app

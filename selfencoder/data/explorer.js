@@ -110,7 +110,7 @@ function search(query) {
 
 const state = { row: 0, rows: search(""), visible: new Uint8Array(n).fill(1), list: "rows", sort: null, page: 0,
   colour: null, layout: Object.keys(data.layouts)[0], zoom: 1, x: 0, y: 0, byShare: columns.length > MANY,
-  answer: null, cells: {}, error: "" };
+  answer: null };
 
 function find(query) {
   state.rows = search(query);
@@ -123,7 +123,7 @@ function find(query) {
 }
 
 function select(i, { scroll = false, remember = true } = {}) {
-  Object.assign(state, { row: i, cells: {}, error: "", answer: answerOf(i) });
+  Object.assign(state, { row: i, answer: answerOf(i) });
   if (remember) history.replaceState(null, "", `#id=${encodeURIComponent(data.ids[i])}`);
   describe();
   markList();
@@ -515,7 +515,6 @@ function drawColumns() {
 // ---- one row ------------------------------------------------------------------------------------------------------
 
 function answerOf(i) {
-  // in the shape in which the service answers
   const d = columns.length, first = (all, r, of) => all[i * of + r];
   const near = Array.from({ length: k }, (_, r) => ({ row: first(data.near.rows, r, k),
     distance: first(data.near.distances, r, k), shares: shares.subarray((i * k + r) * d, (i * k + r + 1) * d) }));
@@ -544,22 +543,21 @@ function describe() {
 const inTable = i => ["; in the table: ", make("strong", {}, textOf(given(i)))];
 
 function classPart(i) {
-  const { likely, before } = state.answer, [best] = likely, label = code => textOf(target.classes[code]);
-  const was = before && ` \u2013 was ${label(before.likely[0].code)} (${percent(before.likely[0].probability)})`;
+  const { likely } = state.answer, [best] = likely, label = code => textOf(target.classes[code]);
   const differs = best.code !== target.codes[i] && make("span", { class: "wrong" }, " \u2013 they differ");
   return [
     make("p", { class: "answer", id: "answer" }, `Predicted ${target.name}: `, make("strong", {}, label(best.code)),
-      ` (${percent(best.probability)})`, was ?? [...inTable(i), differs]),
+      ` (${percent(best.probability)})`, ...inTable(i), differs),
     make("div", { class: "likely" }, likely.map(({ code, probability }) =>
       [make("span", {}, label(code)), meter(probability), make("span", {}, percent(probability))]).flat()),
     note("The prediction is made by the other rows; this row\u2019s own label was not used.")];
 }
 
 function numberPart(i) {
-  const { predicted, before } = state.answer, { within } = target;
+  const { predicted } = state.answer, { within } = target;
   return [
     make("p", { class: "answer", id: "answer" }, `Predicted ${target.name}: `, make("strong", {}, textOf(predicted)),
-      before ? ` \u2013 was ${textOf(before.predicted)}` : inTable(i)),
+      inTable(i)),
     note(`Nine of ten rows lie within ${textOf(within)} of their prediction: here ${textOf(predicted - within)} to ${
       textOf(predicted + within)}. The prediction is made by the other rows; this row\u2019s own value was not used.`)];
 }
@@ -568,47 +566,43 @@ const nearestOf = Array.from({ length: n }, (_, i) => data.near.distances[i * k]
 const shareBelow = (values, limit) => values.filter(value => value < limit).length / n;
 
 function unusualPart() {
-  // a changed row is none of the table, so its novelty can't be compared with theirs; its nearest distance can
-  const { novelty, near: [{ distance }], changed } = state.answer, nearer = shareBelow(nearestOf, distance);
-  const scale = changed ? "0 is like the table, 1 like nothing in it"
-    : `larger than that of ${percent(shareBelow(data.novelty, novelty))} of the rows`;
+  const { novelty, near: [{ distance }] } = state.answer, nearer = shareBelow(nearestOf, distance);
+  const scale = `larger than that of ${percent(shareBelow(data.novelty, novelty))} of the rows`;
   return [make("h3", {}, "How unusual is this row?"), make("p", { id: "unusual" }, meter(nearer),
     ` Its most similar row is farther away than that of ${percent(nearer)} of the rows. `,
     make("span", { class: "soft" }, `(novelty ${novelty.toFixed(3)}, ${scale})`))];
 }
 
-const cellNow = (c, i) => state.cells[c] !== undefined ? state.cells[c] : valueOf(columns[c], i);
-
 function nearCell(each, c, i, largest) {
   const value = valueOf(columns[c], each.row), share = each.shares[c], part = Math.abs(share) / largest;
   const hue = share >= 0 ? "230, 159, 0" : "86, 180, 233";
-  const side = columns[c].kind === "number" ? "" : "text", same = value === cellNow(c, i) ? "same" : "";
+  const side = columns[c].kind === "number" ? "" : "text", same = value === valueOf(columns[c], i) ? "same" : "";
   return td([whole(textOf(value)), Math.abs(share) >= 10 && make("small", {}, ` ${share}\u00a0%`)], { class: `${side} ${same}`,
     title: `${textOf(value)}: ${share}\u00a0% of the distance`,
     style: { background: share ? `rgba(${hue}, ${(0.45 * part).toFixed(3)})` : "" } });
 }
 
 function nearTable(i) {
-  const { near, changed } = state.answer, total = c => near.reduce((sum, each) => sum + Math.abs(each.shares[c]), 0);
+  const { near } = state.answer, total = c => near.reduce((sum, each) => sum + Math.abs(each.shares[c]), 0);
   const largest = Math.max(1, ...near.flatMap(each => [...each.shares].map(Math.abs)));
   const order = columns.map((_, c) => c);
   if (state.byShare) order.sort((a, b) => total(b) - total(a));
   const heads = near.map(each => heading([linkTo(each.row), target && make("small", {}, textOf(given(each.row))),
     make("small", { class: "soft" }, `distance ${each.distance.toFixed(2)}`)]));
   const lines = order.map(c => tr(rowHead(breakable(columns[c].name), { title: columns[c].name }),
-    td(data.serve ? editor(c, i) : whole(textOf(valueOf(columns[c], i))), { class: `mine ${sideOf(columns[c]) ?? ""}` }),
+    td(whole(textOf(valueOf(columns[c], i))), { class: `mine ${sideOf(columns[c]) ?? ""}` }),
     near.map(each => nearCell(each, c, i, largest))));
   const rest = each => td(`${100 - each.shares.reduce((sum, share) => sum + share, 0)}\u00a0%`);
   if (data.hidden) lines.push(tr(rowHead(`${data.hidden} other columns`), td("", { class: "mine" }), near.map(rest)));
   return make("table", { id: "near", class: "near" }, make("thead", {}, tr(make("td"),
-    heading(changed ? "this row, changed" : "this row", { class: "mine" }), heads)), make("tbody", {}, lines));
+    heading("this row", { class: "mine" }), heads)), make("tbody", {}, lines));
 }
 
 function nearPart(i) {
   const toggle = event => { state.byShare = event.target.checked; describe(); $("by-share").focus(); };
-  return [make("h3", {}, "Most similar rows"), ...whatIfPart(),
+  return [make("h3", {}, "Most similar rows"),
     note("Orange cells make the two rows differ: the darker, the larger their share of the distance. Shares of ",
-      "10\u00a0% and more are written out.", data.serve && " Change a cell of this row to see what would follow."),
+      "10\u00a0% and more are written out."),
     make("label", { class: "soft no-print" }, make("input", { type: "checkbox", id: "by-share", checked: state.byShare,
       onchange: toggle }), " columns with the largest shares first"),
     make("div", { class: "scroll" }, nearTable(i))];
@@ -637,60 +631,6 @@ function madePart() {
   return [make("h3", {}, "What made the answer"),
     note("Begin with what holds for all rows; each row moves it towards its own label, or away from it."),
     make("div", { class: "scroll" }, make("table", { id: "made", class: "made" }, make("tbody", {}, lines)))];
-}
-
-// ---- what if: only where a service answers --------------------------------------------------------------------------
-
-function editor(c, i) {
-  const column = columns[c], now = cellNow(c, i);
-  const options = { "aria-label": `${column.name} of this row`, "data-column": c,
-    class: state.cells[c] !== undefined ? "changed" : null, onchange: event => change(c, event.target) };
-  if (!column.levels || column.levels.length > 200) return make("input", { ...options, value: now ?? "", step: "any",
-    type: column.kind === "number" ? "number" : "text", placeholder: "missing" });
-  const choice = (value, index) => make("option", { value: index, selected: value === now },
-    value == null ? "missing" : textOf(value));
-  return make("select", options, choice(null, -1), column.levels.map(choice));
-}
-
-function change(c, field) {
-  const column = columns[c], text = field.value === "" ? null : field.value;
-  const value = field.tagName === "SELECT" ? column.levels[field.value] ?? null
-    : text !== null && column.kind === "number" ? Number(text) : text;
-  if (value === valueOf(column, state.row)) delete state.cells[c]; else state.cells[c] = value;
-  ask(c);
-}
-
-async function answerFor(row, cells) {
-  const body = JSON.stringify({ row, cells }), headers = { "Content-Type": "application/json" };
-  const response = await fetch("what-if", { method: "POST", headers, body }).catch(() => null);
-  if (!response) throw new Error("The service does not answer: is it still running?");
-  const answer = await response.json().catch(() => ({}));
-  if (response.ok) return { ...answer, changed: true };
-  throw new Error(typeof answer.detail === "string" ? answer.detail : "The service did not understand this value.");
-}
-
-async function ask(c) {
-  const { row } = state, changes = Object.entries(state.cells).map(([c, value]) => [columns[c].name, value]);
-  let answer = answerOf(row), error = "";
-  try {
-    if (changes.length) answer = await answerFor(row, Object.fromEntries(changes));
-  } catch (refusal) {
-    error = refusal.message;
-  }
-  if (row !== state.row) return;   // another row was opened meanwhile
-  Object.assign(state, { answer, error });
-  describe();
-  draw();
-  $("near").querySelector(`[data-column="${c}"]`)?.focus();
-}
-
-function whatIfPart() {
-  const changes = Object.entries(state.cells).map(([c, value]) =>
-    `${columns[c].name}: ${textOf(valueOf(columns[c], state.row))} \u2192 ${textOf(value)}`);
-  if (!changes.length) return [];
-  return [make("div", { id: "what-if", role: "status" }, make("strong", {}, "What if "), changes.join("; "), " ",
-    button("Undo", () => select(state.row), { id: "undo" }),
-    state.error && make("p", { class: "wrong" }, state.error))];
 }
 
 // ---- start ----------------------------------------------------------------------------------------------------------
