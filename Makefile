@@ -3,8 +3,6 @@ PYTHON ?= python3
 JOBS   ?= 2
 # Other Pythons for `make test`: newest, all, lowest (versions of packages only), or none
 VERSIONS ?=
-# Of the mutants that `make test-mutations` draws
-SEED ?= 0
 
 VENV  := .venv
 BIN   := $(VENV)/bin
@@ -14,7 +12,7 @@ PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce compare test format lint test-versions test-checks test-mutations test-fuzz docs sync release clean
+.PHONY: help run reproduce compare test format lint test-versions test-fuzz docs sync release clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -41,12 +39,6 @@ lint: $(READY) ## report what is not formatted, unused or undefined
 
 test-versions: $(READY) ## try the wheel on every Python that is found, and with the lowest versions of packages
 	@$(PYTEST) .ci/test_versions.py --versions all
-
-test-checks: $(READY) ## break one thing at a time in a copy and check that `make test` notices it
-	@$(PYTEST) .ci/breakages.py
-
-test-mutations: $(READY) ## change the library in 30 places, one at a time, and check that the notebooks notice: half an hour
-	@$(BIN)/python .ci/mutations.py --number 30 --seed $(SEED) --jobs $(JOBS)
 
 test-fuzz: $(READY) ## open two thousand forged and damaged model files
 	@$(BIN)/python .ci/notebook.py run --slow nbs/tests/attacks.ipynb

@@ -31,7 +31,7 @@ _CHECKSUMS = {  # SHA-256 of the files as shipped
 
 # %% ../nbs/datasets.ipynb #f7113e18
 def _read_bytes(filename):
-    "The content of a shipped file"
+    "Return the content of a shipped file"
     try:
         return (_DATA / filename).read_bytes()
     except FileNotFoundError:
@@ -41,25 +41,24 @@ def _read_bytes(filename):
 
 
 def _read_table(name):
-    "A shipped table, as it is in its file"
+    "Read a shipped table as it is in its file, after a check of its checksum"
     content = _read_bytes(f"{name}.csv.gz")
     if sha256(content).hexdigest() != _CHECKSUMS[name]:
         raise ValueError(
-            f"The data file {_DATA / name}.csv.gz is damaged, its checksum is not the one it was shipped "
-            "with: please reinstall selfencoder."
+            f"The data file {_DATA / name}.csv.gz is damaged, its checksum is not the one it was "
+            "shipped with: please reinstall selfencoder."
         )
-    # an empty cell alone is a missing value: "none" is an answer in the German table
+    # Only an empty field is a missing value: "none" is an answer in the German table.
     return pd.read_csv(BytesIO(content), compression="gzip", keep_default_na=False, na_values=[""])
 
 # %% ../nbs/datasets.ipynb #27b6a2d6
 def _german_categorical():
-    "German credit as it was collected: 20 columns, 13 of them categorical"
+    "Return German credit as it was collected: 20 columns, 13 of them categorical"
     table = _read_table("german_categorical")
     for column, book in _read_table("german_codes").groupby("column", sort=False):
         labels = pd.Categorical(table[column], categories=book["label"])
-        table[column] = (
-            labels.remove_unused_categories()
-        )  # the codebook has answers that nobody gave
+        # The codebook has answers that nobody gave.
+        table[column] = labels.remove_unused_categories()
     return table
 
 # %% ../nbs/datasets.ipynb #fbd8bfbd
@@ -93,20 +92,18 @@ _GERMAN_INDICATORS = {
 
 # %% ../nbs/datasets.ipynb #85d936e4
 def _german():
-    "German credit as Statlog's 24 numbers, derived from the table with categories"
+    "Return German credit as Statlog's 24 numbers, derived from the table with categories"
     table = _read_table("german_categorical")
-    table["credit_amount_hundreds"] = np.rint(table["credit_amount"] / 100).astype(
-        int
-    )  # rounds half to even
+    # Statlog rounds half to even, as np.rint does.
+    table["credit_amount_hundreds"] = np.rint(table["credit_amount"] / 100).astype(int)
     indicators = {
         f"{column}: {label}": (table[column] == label).astype(int)
         for column, labels in _GERMAN_INDICATORS.items()
         for label in labels
     }
     for column, book in _read_table("german_codes").groupby("column"):
-        table[column] = table[column].map(
-            dict(zip(book["label"], book["code"].str[-1].astype(int)))
-        )
+        last_digits = book["code"].str[-1].astype(int)
+        table[column] = table[column].map(dict(zip(book["label"], last_digits)))
     return table[_GERMAN_NUMBERS].assign(**indicators, target=table["target"])
 
 # %% ../nbs/datasets.ipynb #acfb5a39
@@ -115,7 +112,7 @@ _RECODED = {"german": _german, "german_categorical": _german_categorical}
 
 
 def dataset_names() -> list:
-    "The names that `load_dataset` accepts: the ten tables of the paper"
+    "Return the names that `load_dataset` accepts: the ten tables of the paper"
     return [
         "breast_cancer",
         "digits",
@@ -131,32 +128,29 @@ def dataset_names() -> list:
 
 # %% ../nbs/datasets.ipynb #f9ef803f
 def _frame(name):
-    "The table with its class as a number in the column `target`, and the names of the classes"
+    "Return a table with its class as a number in the column `target`, and the class names"
     if name in _FROM_SKLEARN:
         bunch = _FROM_SKLEARN[name](as_frame=True)
         return bunch.frame, bunch.target_names
     frame = _RECODED[name]() if name in _RECODED else _read_table(name)
-    target_names, target = np.unique(frame["target"].to_numpy(dtype=str), return_inverse=True)
+    labels = frame["target"].to_numpy(dtype=str)
+    target_names, target = np.unique(labels, return_inverse=True)
     return frame.assign(target=target), target_names
 
 # %% ../nbs/datasets.ipynb #88d433dc
 def _describe(name):
-    "The story of a table: columns, source, licence, known problems"
+    "Return the description of a table: columns, source, licence, known problems"
     text = _read_bytes(f"{name}.md").decode()
-    if name in _RECODED:  # the original codes are part of the German story
-        text += (
-            "\n"
-            + "\n".join(
-                f"- {row.column}, {row.code}: {row.label}"
-                for row in _read_table("german_codes").itertuples()
-            )
-            + "\n"
-        )
-    return text
+    if name not in _RECODED:
+        return text
+    # The German tables are published with codes: list what each of them means.
+    codes = _read_table("german_codes").itertuples()
+    lines = [f"- {row.column}, {row.code}: {row.label}\n" for row in codes]
+    return text + "\n" + "".join(lines)
 
 # %% ../nbs/datasets.ipynb #7ff8d68f
 def _check_name(name):
-    "Refuse a name that is not one of `dataset_names`"
+    "Raise ValueError if `name` is not one of `dataset_names()`"
     if name in dataset_names():
         return
     close = get_close_matches(str(name).lower().replace(" ", "_"), dataset_names(), n=1)
@@ -172,13 +166,17 @@ def load_dataset(
     return_X_y: bool = False,  # give `(data, target)` instead of the whole `Bunch`
     as_frame: bool = False,  # `data` and `target` as pandas objects instead of arrays
 ):
-    "A table of the paper: a `Bunch` with data, target, frame, names, categorical_features and DESCR"
+    "Load a table of the paper: a `Bunch` with data, target, frame, names and description"
     _check_name(name)
     frame, target_names = _frame(name)
-    X, y = frame.drop(columns="target"), frame["target"]
-    names, categorical = list(X.columns), list(X.select_dtypes("category").columns)
-    if not as_frame:  # labels and numbers side by side only fit an array of objects
-        X, y = X.to_numpy(dtype=object if categorical else float), y.to_numpy()
+    X = frame.drop(columns="target")
+    y = frame["target"]
+    names = list(X.columns)
+    categorical = list(X.select_dtypes("category").columns)
+    if not as_frame:
+        # Labels and numbers side by side need an array of objects.
+        X = X.to_numpy(dtype=object if categorical else float)
+        y = y.to_numpy()
     if return_X_y:
         return X, y
     return Bunch(
@@ -192,22 +190,22 @@ def load_dataset(
     )
 
 # %% ../nbs/datasets.ipynb #8b5c1c30
+def _sizes(name):
+    "Return the counts of Table 1 for one table, and those that the paper does not have"
+    bunch = load_dataset(name, as_frame=True)
+    return {
+        "samples": len(bunch.data),
+        "features": bunch.data.shape[1],
+        "classes": bunch.target.nunique(),
+        "categorical": len(bunch.categorical_features),
+        "missing": bunch.data.isna().sum().sum(),
+    }
+
+
 def table1() -> pd.DataFrame:
-    "The size of each table: computed from the data, next to the paper's Table 1"
+    "Return the size of each table, computed from the data, next to the paper's Table 1"
     published = json.loads(_read_bytes("paper_tables.json"))
     paper = pd.DataFrame(published["tables"]["1"]["rows"]).T
-    bunches = {name: load_dataset(name, as_frame=True) for name in paper.index}
-    data = pd.DataFrame(
-        {
-            name: {
-                "samples": len(b.data),
-                "features": b.data.shape[1],
-                "classes": b.target.nunique(),
-                "categorical": len(b.categorical_features),
-                "missing": b.data.isna().sum().sum(),
-            }
-            for name, b in bunches.items()
-        }
-    ).T
+    data = pd.DataFrame([_sizes(name) for name in paper.index], index=paper.index)
     table = pd.concat({"data": data, "paper": paper}, axis=1)
     return table.rename(index=published["titles"])

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from .coordinates import METRICS
 from .geometry import Part

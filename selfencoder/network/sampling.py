@@ -12,7 +12,7 @@ import os
 import numpy as np
 import torch
 from torch.nn import functional as F
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from ..arithmetic import LOG2E
 from .checkpoints import Checkpoint, fingerprint

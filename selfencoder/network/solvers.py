@@ -14,7 +14,7 @@ from functools import partial
 from sklearn.exceptions import ConvergenceWarning
 import torch
 from torch.nn import functional as F
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from ..arithmetic import LOG2E
 from .model import ACTIVATIONS, SelfEncoderNetwork, exp2_

@@ -19,7 +19,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 import torch
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from ..datasets import dataset_names, load_dataset
 from ..network.coordinates import TableCoordinates

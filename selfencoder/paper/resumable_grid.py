@@ -16,7 +16,7 @@ from pathlib import Path
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 import torch
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from .results_store import Store, versions
 
