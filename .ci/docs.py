@@ -30,7 +30,7 @@ ASSETS = Path(__file__).parent / "site"
 # How much a hit counts in the search, by section of the sidebar: users' pages come before internals and tests.
 WEIGHTS = {"Start": 3, "How-tos": 3, "API": 2, "Internals": 0.5, "": 0.2}
 COLLAPSED = "Internals"  # a section of the sidebar that opens only for its own pages
-TESTS = "testing.ipynb"  # lists the notebooks in tests/, which the sidebar leaves out
+TESTS = "tests/overview.ipynb"  # lists the notebooks in tests/, which the sidebar leaves out
 
 
 # ---- the notebooks and their order ----------------------------------------------------------------------------
@@ -72,7 +72,8 @@ def misplaced(nbs: Path) -> list:
     "Notebooks that are not listed exactly once: in the sidebar, or, for those in tests/, on the page about the tests"
     listed = [name for _, names in sidebar(nbs) for name in names]
     if TESTS in listed:
-        listed += re.findall(r"\]\((tests/\w+\.ipynb)\)", (nbs / TESTS).read_text(encoding="utf-8"))
+        overview = (nbs / TESTS).read_text(encoding="utf-8")
+        listed += [f"tests/{name}" for name in re.findall(r"\]\((\w+\.ipynb)\)", overview)]
     return [
         f"{name} is listed {listed.count(name)} times"
         for name in notebooks(nbs)

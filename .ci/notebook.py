@@ -1,8 +1,8 @@
 """Work on a notebook as text, or run notebooks and save what they print.
 
-    python .ci/notebook.py text nbs/network/model.ipynb view.py   write the notebook as a percent script
-    python .ci/notebook.py save view.py nbs/network/model.ipynb   put the script back, execute, clean, export
-    python .ci/notebook.py run nbs/network/model.ipynb ...        execute in place (all notebooks if none is named)
+    python .ci/notebook.py text nbs/paper/01_network.ipynb view.py   write the notebook as a percent script
+    python .ci/notebook.py save view.py nbs/paper/01_network.ipynb   put the script back, execute, clean, export
+    python .ci/notebook.py run nbs/paper/01_network.ipynb ...        execute in place (all notebooks if none is named)
 
 `--slow` also runs the cells marked `#| slow`.
 """

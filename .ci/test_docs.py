@@ -143,11 +143,11 @@ def test_problems_and_search(tmp_path):
 
 def test_misplaced(tmp_path):
     "Every notebook is listed once: in the sidebar, or on the page that lists the tests"
-    for name in ("testing", "tests/a", "tests/b", "c"):
-        docs.write(tmp_path / f"{name}.ipynb", b"[A](tests/a.ipynb)")
+    for name in ("tests/overview", "tests/a", "tests/b", "c"):
+        docs.write(tmp_path / f"{name}.ipynb", b"[A](a.ipynb)")
     docs.write(
         tmp_path / "sidebar.yml",
-        b"website: {sidebar: {contents: [{section: S, contents: [testing.ipynb]}]}}",
+        b"website: {sidebar: {contents: [{section: S, contents: [tests/overview.ipynb]}]}}",
     )
     assert docs.misplaced(tmp_path) == [
         "c.ipynb is listed 0 times",

@@ -126,7 +126,7 @@ def test_notebooks_are_presentable():
 
 
 @pytest.mark.remedy(
-    "name it once in nbs/sidebar.yml; one in nbs/tests/: run nbs/testing.ipynb again"
+    "name it once in nbs/sidebar.yml; one in nbs/tests/: run nbs/tests/overview.ipynb again"
 )
 def test_sidebar_is_complete():
     "every notebook has its one place in nbs/sidebar.yml, or on the page about the tests"

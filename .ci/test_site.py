@@ -117,7 +117,7 @@ def test_search(site, visit):
 
 def test_copy_and_anchors(site, visit):
     "Code can be copied, a section and a method can be linked to, and values can be copied into Python"
-    page = visit(site / "reference.html", permissions=["clipboard-read", "clipboard-write"])
+    page = visit(site / "tools/reference.html", permissions=["clipboard-read", "clipboard-write"])
     block = page.locator("div.sourceCode").first
     block.hover()
     block.locator(".copy").click()

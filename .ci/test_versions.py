@@ -25,12 +25,12 @@ pytestmark = [
 
 LOWEST = "lowest"
 PYTHONS = [
-    "*/estimators.ipynb",
-    "network/model.ipynb",
+    "*/*_estimators.ipynb",
+    "paper/01_network.ipynb",
     "tests/oracle.ipynb",
     "tests/sklearn_checks.ipynb",
 ]
-PACKAGES = ["kernel/*.ipynb", "network/*.ipynb"]
+PACKAGES = ["kernel/*.ipynb", "paper/0*.ipynb"]
 # what running a notebook takes; the rest of the development requirements may want newer versions
 TOOLS = [
     "nbdev",
