@@ -15,7 +15,9 @@ from selfencoder.explorer import explore
 from tools import complain
 
 pytestmark = [
-    pytest.mark.remedy("mend nbs/tools/explorer.ipynb, nbs/tools/explain_page.ipynb or selfencoder/data/"),
+    pytest.mark.remedy(
+        "mend nbs/tools/explorer.ipynb, nbs/tools/explain_page.ipynb or selfencoder/data/"
+    ),
     pytest.mark.xdist_group("explorer"),
 ]
 TEXT = "h1, h2, h3, p, a, th, td, small, label, button:enabled, select, output, #legend span, .likely span"
