@@ -24,6 +24,7 @@ import pypandoc
 import yaml
 from execnb.nbio import read_nb
 from nbdev.config import get_config
+from nbdev.doclinks import _nbpath2html
 from nbdev.processors import FilterDefaults, rm_export
 
 ASSETS = Path(__file__).parent / "site"
@@ -53,6 +54,11 @@ def files_beside(nbs: Path) -> list:
         if p.is_file() and p.suffix not in (".ipynb", ".yml")
     ]
     return [p for p in found if not {"tests", ".ipynb_checkpoints"} & set(p.parts)]
+
+
+def page_of(name: str) -> str:
+    "Return where the page of a notebook is, as nbdev has it: without the number that orders the folder"
+    return _nbpath2html(PurePosixPath(name)).as_posix()
 
 
 def sidebar(nbs: Path) -> list:
@@ -316,7 +322,7 @@ def render(
         page.markdown, "html5", "markdown-yaml_metadata_block-smart", args
     )
     if (
-        address != "cli.html"
+        address != "tools/cli.html"
     ):  # nbdev takes `fit` for the command's function; readers mean the method or the parameter
         page_html = re.sub(
             r'<a href="[^"]*/cli\.html#\w+">(<code>\w+</code>)</a>', r"\1", page_html
@@ -439,7 +445,7 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
     with ProcessPoolExecutor(jobs, mp_context=server, max_tasks_per_child=1) as pool:
         cells = dict(zip(names, pool.map(process, [nbs / name for name in names])))
     ready = {name: Page(cells[name], PurePosixPath(name).stem) for name in names}
-    pages = {name: PurePosixPath(name).with_suffix(".html").as_posix() for name in names}
+    pages = {name: page_of(name) for name in names}
     titled = lambda n: (pages[n], str(ready[n].meta.get("title", n)).replace("`", ""))
     menu = [(section, [titled(name) for name in listed]) for section, listed in sections]
     shutil.rmtree(out, ignore_errors=True)
