@@ -28,6 +28,7 @@ from nbdev.doclinks import _nbpath2html
 from nbdev.processors import FilterDefaults, rm_export
 
 ASSETS = Path(__file__).parent / "site"
+MOVED = ASSETS / "moved.yml"
 # How much a hit counts in the search, by section of the sidebar: users' pages come before internals and tests.
 WEIGHTS = {"Start": 3, "How-tos": 3, "API": 2, "Internals": 0.5, "": 0.2}
 COLLAPSED = "Internals"  # a section of the sidebar that opens only for its own pages
@@ -464,11 +465,24 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
             f"{config.git_url}/blob/{config.branch}/{config.nbs_path.name}/{name}",
         )
         write(out / pages[name], rendered.encode())
+    for old, new in yaml.safe_load(MOVED.read_text(encoding="utf-8")).items():
+        if old not in pages.values():
+            write(out / old, redirect(old, new).encode())
     for asset in ("site.css", "site.js"):
         write(out / asset, (ASSETS / asset).read_bytes())
     rest = [titled(name) for name in names if not any(name in listed for _, listed in sections)]
     write(out / "search.js", search_index(out, [*menu, ("", rest)]).encode())
     return list(pages.values())
+
+
+def redirect(old: str, new: str) -> str:
+    "Return the page that leads from an address of before to the one that has its text now"
+    target = "../" * old.count("/") + new
+    return (
+        f'<!doctype html>\n<title>Moved</title>\n<link rel="canonical" href="{target}">\n'
+        f'<script>location.replace("{target}" + location.hash)</script>\n'
+        f'<meta http-equiv="refresh" content="0; url={target}">\n<a href="{target}">Moved</a>\n'
+    )
 
 
 def write(path: Path, data: bytes):
