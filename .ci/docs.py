@@ -1,7 +1,7 @@
 """The documentation site and README.md, made from the notebooks.
 
     python .ci/docs.py site [--out _docs]   every notebook, in the order of nbs/sidebar.yml
-    python .ci/docs.py readme               README.md from nbs/index.ipynb
+    python .ci/docs.py readme               README.md from nbs/index.ipynb, nbs/README.md from nbs/sidebar.yml
 
 It uses nbdev's notebook processing, pandoc (the engine of nbdev's usual Quarto, from the pypandoc_binary wheel), and
 the template, style and script in .ci/site/.
@@ -26,6 +26,8 @@ from execnb.nbio import read_nb
 from nbdev.config import get_config
 from nbdev.doclinks import _nbpath2html
 from nbdev.processors import FilterDefaults, rm_export
+
+from reading_order import reading_order
 
 ASSETS = Path(__file__).parent / "site"
 MOVED = ASSETS / "moved.yml"
@@ -260,6 +262,7 @@ def readme(root: Path) -> dict:
     note = "<!-- Made from nbs/index.ipynb by `make sync`: change it there. -->\n\n"
     return {
         "README.md": (note + gfm).encode(),
+        "nbs/README.md": reading_order(root / "nbs", sidebar(root / "nbs")).encode(),
         **{f"nbs/{name}": data for name, data in page.images.items()},
     }
 

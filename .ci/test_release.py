@@ -69,4 +69,4 @@ def test_lowest_versions_and_readme(settings):
     compile(program, "README.md", "exec")
     assert "import" in program and "```" not in program
     words = {line.split()[1] for line in release.readme_commands(text)}
-    assert {"explore", "explain", "fit", "predict", "info"} <= words
+    assert {"explore", "fit", "predict"} <= words
