@@ -3,11 +3,13 @@
 `.venv/bin/pytest .ci/test_site.py --pictures FOLDER` saves what each page looks like on a phone.
 """
 
+import html
+import os
 import re
 import sys
+from pathlib import PurePosixPath
 
 import pytest
-import yaml
 
 import docs
 from browser import complaints, unreadable
@@ -47,23 +49,80 @@ def site():
         yield tree / "_docs"
 
 
+def readable(site) -> list:
+    "Return the pages of the site without the redirections"
+    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
+    old = {site / name for name in docs.moved().keys() - pages}
+    return sorted(set(site.rglob("*.html")) - old)
+
+
+def links_of(page_html: str) -> list:
+    "Return what a page links to and loads"
+    return [html.unescape(link) for link in re.findall(r'\b(?:href|src)="([^"]*)"', page_html)]
+
+
+def broken(name: str, pages: dict, files: set) -> list:
+    "Return what is wrong with one page: title, descriptions of images, links inside the site"
+    page, found = pages[name], []
+    if not re.search(r"<title>\s*\S", page):
+        found.append("the page has no title")
+    for image in re.findall(r"<img\b[^>]*>", page):
+        if not re.search(r'alt="\s*[^"\s]', image):
+            found.append(f"{image[:60]} has no alt text (add `#| fig-alt:` to its cell)")
+    for link in links_of(page):
+        target, _, anchor = link.partition("#")
+        if re.match(r"\w[\w+.-]*:|//", link):
+            continue
+        path = os.path.normpath(PurePosixPath(name).parent / target) if target else name
+        if path not in files:
+            found.append(f"the link {link} leads nowhere")
+        elif anchor and path in pages and f'id="{anchor}"' not in pages[path]:
+            found.append(f"the link {link} names no place on that page")
+        elif path == "tools/cli.html" and anchor and name != path:
+            found.append(f"the link {link} leads from a method to the command's parser")
+    return [f"{name}: {fault}" for fault in found]
+
+
 def test_links(site):
     "Links lead where their words say, every page has a title, every image a description; no test data is published"
-    internal = [
-        path.relative_to(site)
-        for path in site.rglob("*.html")
-        if path.name != "cli.html"
-        and re.search(r'href="[^"]*cli\.html#', path.read_text(encoding="utf-8"))
-    ]
-    complain(
-        docs.problems(site)
-        + [f"{path} links the name of a method to the command's parser" for path in internal]
-        + [
-            f"{path} is not for readers"
-            for path in (site / "tests").rglob("*")
-            if path.is_file() and path.suffix not in (".html", ".png", ".svg")
+    files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    pages = {
+        name: (site / name).read_text(encoding="utf-8") for name in files if name.endswith(".html")
+    }
+    found = []
+    for name in sorted(pages):
+        found += broken(name, pages, files)
+    for name in sorted(files):
+        if name.startswith("tests/") and not name.endswith((".html", ".png", ".svg")):
+            found.append(f"{name} is not for readers")
+    complain(found)
+
+
+SHOWN = {
+    "index.html": [r'<p class="promise">\w', r'alt="[^"]', 'class="output scroll"'],
+    "start/credit.html": ['rel="prev"', 'rel="next"', "aria-current=page>", "Open as notebook"],
+    "tools/reference.html": [r'id="kernelselfencoder\.kneighbors"'],
+    "kernel/solution.html": [
+        r"<details>\s*<summary>\s*Source",
+        "<figcaption",
+        "<math display=.block",
+    ],
+}
+
+
+def test_nothing_is_lost(site):
+    "Promise, formulas, figures with captions, tables, definitions with their source and neighbours are shown"
+    found = []
+    for name, patterns in SHOWN.items():
+        page = (site / name).read_text(encoding="utf-8")
+        found += [f"{name} lacks {each}" for each in patterns if not re.search(each, page)]
+    for path in readable(site):
+        page = path.read_text(encoding="utf-8")
+        lost = [
+            each for each in ("\x1b[", ":::", "style scoped", "exported-source") if each in page
         ]
-    )
+        found += [f"{path.name} shows {each!r}" for each in lost]
+    complain(found)
 
 
 def faults(page) -> list:
@@ -85,33 +144,6 @@ def faults(page) -> list:
     return found
 
 
-def readable(site) -> list:
-    "Return the pages of the site without the redirections"
-    moved = yaml.safe_load(docs.MOVED.read_text(encoding="utf-8"))
-    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
-    gone = moved.keys() - pages
-    return sorted(
-        path for path in site.rglob("*.html") if path.relative_to(site).as_posix() not in gone
-    )
-
-
-@pytest.mark.remedy("name in .ci/site/moved.yml the page that has its text now")
-def test_old_addresses(site, visit):
-    "Every address of 0.2 is a page, or leads to one, with the place on it"
-    moved = yaml.safe_load(docs.MOVED.read_text(encoding="utf-8"))
-    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
-    complain(
-        [
-            f"{old} leads to {new}, which is no page"
-            for old, new in moved.items()
-            if new not in pages
-        ]
-    )
-    page = visit(site / "index.html")
-    page.goto((site / "reference.html").as_uri() + "#selfencoder")
-    page.wait_for_url("**/tools/reference.html#selfencoder")
-
-
 @pytest.mark.parametrize("window", WINDOWS)
 def test_pages(window, site, visit, pictures):
     "Every page opens without errors and without the network, and can be read, by day and by night"
@@ -124,6 +156,17 @@ def test_pages(window, site, visit, pictures):
         found += [f"{address}, {window}: {fault}" for fault in heard + faults(page)]
         pictures(page, f"{address.replace('/', '-')}-{window.split()[-1]}")
     complain(found)
+
+
+@pytest.mark.remedy("name in .ci/site/moved.yml the page that has its text now")
+def test_old_addresses(site, visit):
+    "Every address of 0.2 is a page, or leads to one, with the place on it"
+    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
+    wrong = {old: new for old, new in docs.moved().items() if new not in pages}
+    complain([f"{old} leads to {new}, which is no page" for old, new in wrong.items()])
+    page = visit(site / "index.html")
+    page.goto((site / "reference.html").as_uri() + "#selfencoder")
+    page.wait_for_url("**/tools/reference.html#selfencoder")
 
 
 def test_search(site, visit):
