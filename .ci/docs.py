@@ -3,8 +3,8 @@
     python .ci/docs.py site [--out _docs]   every notebook, in the order of nbs/sidebar.yml
     python .ci/docs.py readme               README.md from nbs/index.ipynb
 
-nbdev processes the notebooks, pandoc (the engine of Quarto, from the pypandoc_binary wheel) makes HTML of them, and
-.ci/site/ has the template, style and script of a page.
+nbdev processes the notebooks, pandoc (the engine of Quarto, from the pypandoc_binary wheel) makes
+HTML of them, and .ci/site/ has the template, style and script of a page.
 """
 
 import argparse
@@ -27,13 +27,13 @@ from nbdev.doclinks import _nbpath2html
 from nbdev.processors import FilterDefaults, rm_export
 
 ASSETS = Path(__file__).parent / "site"
-# How much a hit counts in the search, by section of the sidebar: users' pages come before internals and tests.
+# How much a hit counts in the search, by section: users' pages come before internals and tests.
 WEIGHTS = {"Start": 3, "How-tos": 3, "API": 2, "Internals": 0.5, "": 0.2}
 COLLAPSED = "Internals"  # a section of the sidebar that opens only for its own pages
 TESTS = "tests/overview.ipynb"  # lists the notebooks in tests/, which the sidebar leaves out
 
 
-# ---- the notebooks and their order ----------------------------------------------------------------------------
+# ---- the notebooks and their order --------------------------------------------------------------
 
 
 def notebooks(nbs: Path) -> list:
@@ -55,7 +55,7 @@ def sidebar(nbs: Path) -> list:
 
 
 def page_of(name: str) -> str:
-    "Return the address of a notebook's page, as nbdev has it: without the number that orders its folder"
+    "Return the address of a notebook's page as nbdev has it: without the number that orders pages"
     return _nbpath2html(PurePosixPath(name)).as_posix()
 
 
@@ -64,11 +64,11 @@ def moved() -> dict:
     return yaml.safe_load((ASSETS / "moved.yml").read_text(encoding="utf-8"))
 
 
-# ---- one notebook: nbdev's processing, then markdown ----------------------------------------------------------
+# ---- one notebook: nbdev's processing, then markdown --------------------------------------------
 
 
 def fold_export(cell):
-    "Keep an exported definition where nbdev hides it: the reader can unfold the source, below its API block if any"
+    "Keep an exported definition, which nbdev hides, for the reader to unfold below its API block"
     kinds = (cell.directives_ or {}).keys() & {"export", "exporti"}
     if kinds and re.search(r"^(def|class|@)", cell.source or "", re.M):
         cell.source = f"#| exported-source: {kinds.pop()}\n{cell.source}"
@@ -128,7 +128,7 @@ def printed(output: str) -> str:
 
 
 def signatures(markdown: str) -> str:
-    "Return an API block without links in its signature, where they would show as typed, nor this machine's home"
+    "Return an API block without links in its signature, where they would show as they were typed"
 
     def without_links(block):
         return re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"\1", block[0])
@@ -210,11 +210,11 @@ class Page:
         return f'![{caption}]({name}){{{mark}alt="{alt}"}}'
 
 
-# ---- README.md ------------------------------------------------------------------------------------------------
+# ---- README.md ----------------------------------------------------------------------------------
 
 
 def badges(config) -> str:
-    "Return the repository's signs of life; the site has none, because it loads nothing from the network"
+    "Return the badges of README.md; the site has none, because it loads nothing from the network"
     shields = "https://img.shields.io/badge"
     found = []
     for name in ("test", "docs"):
@@ -245,7 +245,7 @@ def readme(root: Path) -> dict:
     return {"README.md": (note + gfm).encode(), **pictures}
 
 
-# ---- the site -------------------------------------------------------------------------------------------------
+# ---- the site -----------------------------------------------------------------------------------
 
 
 def menu_html(menu: list, here: str, up: str) -> str:
@@ -282,8 +282,8 @@ def beside(menu: list, here: str, up: str) -> dict:
 def render(page: Page, here: str, menu: list, pages: dict, notebook: str) -> str:
     """Return the HTML of one page.
 
-    `here` is its address, `menu` the sidebar as (section, [(address, title)]), `pages` the address of each notebook, and
-    `notebook` where this one is on the web.
+    `here` is its address, `menu` the sidebar as (section, [(address, title)]), `pages` the address
+    of each notebook, and `notebook` where this one is on the web.
     """
     config = get_config()
     host = config.doc_host + config.doc_baseurl
@@ -318,7 +318,7 @@ def render(page: Page, here: str, menu: list, pages: dict, notebook: str) -> str
         page_html = re.sub(command, r"\1", page_html)
 
     def local(link):
-        "Return a link to a notebook, or to this site's public address, as one to the page beside this one"
+        "Return a link to a notebook, or to this site's public address, as one to the page itself"
         target, mark, anchor = link[1].partition("#")
         if target.startswith(host):
             target = target.removeprefix(host).lstrip("/") or "index.html"
@@ -345,7 +345,7 @@ def plain(page_html: str) -> str:
 
 
 def search_index(rendered: dict, menu: list) -> str:
-    "Return prose and code of every section, as a script: a page opened from disk may load scripts, but no data"
+    "Return prose and code of every section as a script, which a page opened from disk may load"
     code = r"<(pre|table)\b.*?</\1>"
     sections = {address: section for section, entries in menu for address, _ in entries}
     entries = []
@@ -369,8 +369,8 @@ def search_index(rendered: dict, menu: list) -> str:
 
 def read_all(nbs: Path, names: list, jobs: int) -> dict:
     "Return the page of each notebook"
-    # nbdev runs the imports and exports of a notebook: each gets a process of its own, as a reader's notebook would.
-    # The fork server has imported what most of them import, and hands it on.
+    # nbdev runs the imports and exports of a notebook: each gets a process of its own, as a
+    # reader's notebook would. The fork server has imported what most import.
     server = get_context("forkserver")
     server.set_forkserver_preload(["__main__", "matplotlib.pyplot", "sklearn", "torch"])
     with ProcessPoolExecutor(jobs, mp_context=server, max_tasks_per_child=1) as pool:
@@ -390,7 +390,7 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
 
     menu = [(section, [titled(name) for name in listed]) for section, listed in sidebar(nbs)]
     shutil.rmtree(out, ignore_errors=True)
-    # Pictures and stand-alone pages go to the site as they are; what the tests keep is not for readers.
+    # Pictures and stand-alone pages are copied; what the tests keep is not for readers.
     for path in nbs.rglob("*.*"):
         place = path.relative_to(nbs)
         kept = {"tests", ".ipynb_checkpoints"} & set(place.parts)

@@ -1,4 +1,4 @@
-"""The documentation site: its links lead somewhere; in a real browser, opened from disk, it can be read and used.
+"""The documentation site: its links lead somewhere; in a real browser it can be read and used.
 
 `.venv/bin/pytest .ci/test_site.py --pictures FOLDER` saves what each page looks like on a phone.
 """
@@ -34,12 +34,15 @@ HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => +h
 CUT_OFF = r"""[...document.querySelectorAll('main *')]
   .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
   .filter(e => /auto|scroll|hidden/.test(getComputedStyle(e).overflowX))
-  .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient')).map(e => e.outerHTML.slice(0, 80))"""
+  .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient'))
+  .map(e => e.outerHTML.slice(0, 80))"""
 # a name in backticks inside a link becomes a link inside a link, which shows as what was typed
 LEFTOVERS = r"""[...document.querySelectorAll('main p, main li, main td')].map(e => e.innerText)
   .filter(t => /\]\s*\(https?:/.test(t)).map(t => t.slice(0, 80))"""
-COVERED = """[...document.querySelectorAll('.copy')].filter(button =>
-  button.getBoundingClientRect().bottom > button.parentElement.getBoundingClientRect().top + 1).length"""
+COVERED = """[...document.querySelectorAll('.copy')].filter(button => {
+  const code = button.parentElement.getBoundingClientRect();
+  return button.getBoundingClientRect().bottom > code.top + 1;
+}).length"""
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +87,7 @@ def broken(name: str, pages: dict, files: set) -> list:
 
 
 def test_links(site):
-    "Links lead where their words say, every page has a title, every image a description; no test data is published"
+    "Links lead somewhere, pages have titles, images descriptions; no test data is published"
     files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
     pages = {
         name: (site / name).read_text(encoding="utf-8") for name in files if name.endswith(".html")
@@ -111,7 +114,7 @@ SHOWN = {
 
 
 def test_nothing_is_lost(site):
-    "Promise, formulas, figures with captions, tables, definitions with their source and neighbours are shown"
+    "Promise, formulas, figures, tables, definitions with their source and neighbours are shown"
     found = []
     for name, patterns in SHOWN.items():
         page = (site / name).read_text(encoding="utf-8")
@@ -126,7 +129,7 @@ def test_nothing_is_lost(site):
 
 
 def faults(page) -> list:
-    "What is wrong with one page in its window: what sticks out or is cut off, markup, headings, contrast"
+    "Return what is wrong with one page in its window: what is cut off, markup, headings, contrast"
     found = [f"nothing shows that there is more of {element}" for element in page.evaluate(CUT_OFF)]
     found += [f"a reader sees the markup of a link: {text!r}" for text in page.evaluate(LEFTOVERS)]
     found += ["a button covers code"] * (page.evaluate(COVERED) > 0)
@@ -187,7 +190,7 @@ def test_search(site, visit):
 
 
 def test_copy_and_anchors(site, visit):
-    "Code can be copied, a section and a method can be linked to, and values can be copied into Python"
+    "Code can be copied, also into Python, and a section and a method can be linked to"
     page = visit(site / "tools/reference.html", permissions=["clipboard-read", "clipboard-write"])
     block = page.locator("div.sourceCode").first
     block.hover()
@@ -207,7 +210,7 @@ def test_copy_and_anchors(site, visit):
 
 
 def test_path(site, visit):
-    "A reader of the paper goes from its model to the verdict: each page names and leads to the next"
+    "A reader of the paper goes from its model to the verdict: each page leads to the next"
     names = dict(docs.sidebar(ROOT / "nbs"))["The paper, step by step"]
     path = [docs.page_of(name) for name in names]
     page = visit(site / path[0])
