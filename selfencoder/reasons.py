@@ -285,8 +285,8 @@ def with_foreign_cells(coordinates, Z: np.ndarray, others: np.ndarray, column: i
     mixed = Z.copy()
     own = coordinates.sources_ == column
     mixed[:, own] = others[:, own]
-    inputs = coordinates.layout_.whitened == column
-    if np.any(inputs):
+    if "white" in coordinates.parts_:
+        inputs = coordinates.layout_.whitened == column
         M = coordinates.parts_["white"].matrix
         whitened = coordinates.sources_ < 0
         change = (others - Z)[:, whitened] @ np.linalg.pinv(M)
@@ -297,9 +297,10 @@ def with_foreign_cells(coordinates, Z: np.ndarray, others: np.ndarray, column: i
 def predictive_importance(
     model,  # a fitted KernelSelfEncoderClassifier or KernelSelfEncoderRegressor with one target
     n_tries: int = 500,  # how many training rows are tried, each with the cells of another row
+    columns=None,  # positions of the columns that are tried; None: all
     random_state=0,
 ) -> pd.Series:
-    "Return what is lost of R^2 if the cells of a column come from other rows, for each column, the largest first"
+    "Return what is lost of R^2 if the cells of a column come from other rows; NaN for columns that were not tried"
     fitted = fitted_model(model)
     target = labelled(model)
     Z = fitted.geometry.Z
@@ -320,12 +321,11 @@ def predictive_importance(
     spread = target.Y - np.average(target.Y, axis=0, weights=target.weights)
     scale = np.average((spread**2).sum(axis=1), weights=target.weights)
     unchanged = loss(Z[rows])
-    found = []
-    for column in range(model.n_features_in_):
+    found = np.full(model.n_features_in_, np.nan)
+    for column in range(len(found)) if columns is None else columns:
         mixed = with_foreign_cells(fitted.coordinates, Z[rows], Z[others], column)
-        found.append((loss(mixed) - unchanged) / max(scale, 1e-300))
-    found = pd.Series(found, fitted.coordinates.names(), name="importance")
-    return found.sort_values(ascending=False, kind="stable")
+        found[column] = (loss(mixed) - unchanged) / max(scale, 1e-300)
+    return pd.Series(found, fitted.coordinates.names(), name="importance")
 
 # %% ../nbs/tools/reasons.ipynb #51f833fc
 def doubtful_labels(model) -> pd.DataFrame:
