@@ -30,7 +30,6 @@ from selfencoder.reasons import (
     predict_interval,
     predict_sets,
     predictive_importance,
-    relevant_columns,
     similar_errors,
 )
 from .search import symmetric_graph
