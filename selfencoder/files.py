@@ -130,7 +130,8 @@ def check_types(archive: ZipFile) -> list[str]:
     if strange:
         node = strange[0]
         raise ValueError(
-            f"it holds a {node['__module__']}.{node['__class__']}, which is none of our types or numpy's"
+            f"it holds {node['__module__']}.{node['__class__']} as a {node['__loader__']}, and a model holds "
+            "only plain values, numpy's types and classes of selfencoder"
         )
     return sorted({f"{node['__module__']}.{node['__class__']}" for node in nodes})
 
@@ -147,7 +148,7 @@ def save_model(model, path):
         except ValueError as error:
             raise ValueError(
                 f"this {type(model).__name__} can't be written to a file, since {error}: make labels and "
-                "names text or numbers, and save a class of selfencoder itself."
+                "names text or numbers."
             ) from None
     write_atomically(path, data)
 
