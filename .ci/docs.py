@@ -1,7 +1,7 @@
 """Make the documentation site and README.md from the notebooks.
 
     python .ci/docs.py site [--out _docs]   every notebook, in the order of nbs/sidebar.yml
-    python .ci/docs.py readme               README.md from nbs/index.ipynb
+    python .ci/docs.py readme               README.md and nbs/README.md
 
 nbdev processes the notebooks, pandoc (the engine of Quarto, from the pypandoc_binary wheel) makes
 HTML of them, and .ci/site/ has the template, style and script of a page.
@@ -25,6 +25,8 @@ from execnb.nbio import read_nb
 from nbdev.config import get_config
 from nbdev.doclinks import _nbpath2html
 from nbdev.processors import FilterDefaults, rm_export
+
+from reading_order import reading_order
 
 ASSETS = Path(__file__).parent / "site"
 # How much a hit counts in the search, by section: users' pages come before internals and tests.
@@ -242,7 +244,8 @@ def readme(root: Path) -> dict:
     gfm = pypandoc.convert_text(head + body, "gfm-raw_html", "markdown", ["--wrap=none"])
     note = "<!-- Made from nbs/index.ipynb by `make sync`: change it there. -->\n\n"
     pictures = {f"nbs/{name}": data for name, data in page.images.items()}
-    return {"README.md": (note + gfm).encode(), **pictures}
+    order = reading_order(root / "nbs", sidebar(root / "nbs"))
+    return {"README.md": (note + gfm).encode(), "nbs/README.md": order.encode(), **pictures}
 
 
 # ---- the site -----------------------------------------------------------------------------------
@@ -394,7 +397,7 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
     for path in nbs.rglob("*.*"):
         place = path.relative_to(nbs)
         kept = {"tests", ".ipynb_checkpoints"} & set(place.parts)
-        if path.is_file() and path.suffix not in (".ipynb", ".yml") and not kept:
+        if path.is_file() and path.suffix not in (".ipynb", ".yml", ".md") and not kept:
             write(out / place, path.read_bytes())
     rendered = {}
     for name, page in ready.items():

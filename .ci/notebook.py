@@ -87,12 +87,8 @@ def save(view: Path, notebook: Path):
     nb = introduction_apart(jupytext.read(view))
     if notebook.exists():
         nb = jupytext.combine.combine_inputs_with_outputs(nb, jupytext.read(notebook), fmt="ipynb")
-    else:
-        nb.metadata["kernelspec"] = {
-            "display_name": "python3",
-            "language": "python",
-            "name": "python3",
-        }
+    kernel = {"display_name": "python3", "language": "python", "name": "python3"}
+    nb.metadata.setdefault("kernelspec", kernel)
     jupytext.write(nb, notebook)
     nbdev_clean.__wrapped__(str(notebook))
 
