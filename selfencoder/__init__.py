@@ -3,18 +3,45 @@
 from importlib import import_module
 
 __version__ = "0.2.0"
-__all__ = ["KernelSelfEncoder", "KernelSelfEncoderClassifier", "KernelSelfEncoderRegressor",
-           "SelfEncoder", "SelfEncoderClassifier", "SelfEncoderRegressor"]
+
+# Some of these modules need torch, which takes seconds to import: each is loaded when a name is first asked for.
+_PUBLIC = {
+    "kernel.estimators": [
+        "KernelSelfEncoder",
+        "KernelSelfEncoderClassifier",
+        "KernelSelfEncoderRegressor",
+    ],
+    "network.estimators": [
+        "SelfEncoder",
+        "SelfEncoderClassifier",
+        "SelfEncoderRegressor",
+    ],
+    "imputer": ["KernelSelfEncoderImputer"],
+    "explorer": ["explore"],
+    "reasons": [
+        "column_shares",
+        "doubtful_labels",
+        "influences",
+        "near_duplicates",
+        "neighbor_table",
+        "predict_interval",
+        "predict_sets",
+        "relevant_columns",
+        "without",
+    ],
+    "displays": ["ColumnWeightsDisplay", "WaterfallDisplay"],
+    "datasets": ["load_dataset"],
+}
+_MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
+
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name):
-    # The estimators need torch, which takes seconds to import: it is loaded when first asked for.
-    if name in __all__:
-        wing = "kernel" if name.startswith("Kernel") else "network"
-        return getattr(import_module(f"{__name__}.{wing}.estimators"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
 
 
 def __dir__():
     return sorted([*globals(), *__all__])
-
