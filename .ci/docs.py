@@ -24,9 +24,11 @@ import pypandoc
 import yaml
 from execnb.nbio import read_nb
 from nbdev.config import get_config
+from nbdev.doclinks import _nbpath2html
 from nbdev.processors import FilterDefaults, rm_export
 
 ASSETS = Path(__file__).parent / "site"
+MOVED = ASSETS / "moved.yml"
 # How much a hit counts in the search, by section of the sidebar: users' pages come before internals and tests.
 WEIGHTS = {"Start": 3, "How-tos": 3, "API": 2, "Internals": 0.5, "": 0.2}
 COLLAPSED = "Internals"  # a section of the sidebar that opens only for its own pages
@@ -53,6 +55,11 @@ def files_beside(nbs: Path) -> list:
         if p.is_file() and p.suffix not in (".ipynb", ".yml")
     ]
     return [p for p in found if not {"tests", ".ipynb_checkpoints"} & set(p.parts)]
+
+
+def page_of(name: str) -> str:
+    "Return where the page of a notebook is, as nbdev has it: without the number that orders the folder"
+    return _nbpath2html(PurePosixPath(name)).as_posix()
 
 
 def sidebar(nbs: Path) -> list:
@@ -316,7 +323,7 @@ def render(
         page.markdown, "html5", "markdown-yaml_metadata_block-smart", args
     )
     if (
-        address != "cli.html"
+        address != "tools/cli.html"
     ):  # nbdev takes `fit` for the command's function; readers mean the method or the parameter
         page_html = re.sub(
             r'<a href="[^"]*/cli\.html#\w+">(<code>\w+</code>)</a>', r"\1", page_html
@@ -439,7 +446,7 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
     with ProcessPoolExecutor(jobs, mp_context=server, max_tasks_per_child=1) as pool:
         cells = dict(zip(names, pool.map(process, [nbs / name for name in names])))
     ready = {name: Page(cells[name], PurePosixPath(name).stem) for name in names}
-    pages = {name: PurePosixPath(name).with_suffix(".html").as_posix() for name in names}
+    pages = {name: page_of(name) for name in names}
     titled = lambda n: (pages[n], str(ready[n].meta.get("title", n)).replace("`", ""))
     menu = [(section, [titled(name) for name in listed]) for section, listed in sections]
     shutil.rmtree(out, ignore_errors=True)
@@ -458,11 +465,24 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
             f"{config.git_url}/blob/{config.branch}/{config.nbs_path.name}/{name}",
         )
         write(out / pages[name], rendered.encode())
+    for old, new in yaml.safe_load(MOVED.read_text(encoding="utf-8")).items():
+        if old not in pages.values():
+            write(out / old, redirect(old, new).encode())
     for asset in ("site.css", "site.js"):
         write(out / asset, (ASSETS / asset).read_bytes())
     rest = [titled(name) for name in names if not any(name in listed for _, listed in sections)]
     write(out / "search.js", search_index(out, [*menu, ("", rest)]).encode())
     return list(pages.values())
+
+
+def redirect(old: str, new: str) -> str:
+    "Return the page that leads from an address of before to the one that has its text now"
+    target = "../" * old.count("/") + new
+    return (
+        f'<!doctype html>\n<title>Moved</title>\n<link rel="canonical" href="{target}">\n'
+        f'<script>location.replace("{target}" + location.hash)</script>\n'
+        f'<meta http-equiv="refresh" content="0; url={target}">\n<a href="{target}">Moved</a>\n'
+    )
 
 
 def write(path: Path, data: bytes):
