@@ -136,8 +136,9 @@ def is_quantity(amounts: list, mark: str) -> bool:
     return has_unit or has_fraction or len(n_groups) > 1
 
 
-def number_reader(column: pd.Series, name, marks=(".", ",")) -> NumberText | None:
-    "Find out how the text of a column is read as numbers; None if it holds something else"
+def number_reader(column: pd.Series, name, decimal: str | None = None) -> NumberText | None:
+    "Find out how the text of a column is read as numbers, by a `decimal` mark that is known or not; None if it is not"
+    marks = (".", ",") if decimal is None else (decimal,)
     counts = text_counts(column)
     amounts = {text: amount_in(text) for text in counts.index}
     units = Counter()
@@ -162,7 +163,8 @@ def number_reader(column: pd.Series, name, marks=(".", ",")) -> NumberText | Non
             _warn_of_marks(name, ambiguous[0])
             return None
         marks = [mark]
-    if not is_quantity(list(fitting.values()), marks[0]):
+    is_marked = decimal is not None and any(set(".,") & set(text) for text in fitting)
+    if not is_marked and not is_quantity(list(fitting.values()), marks[0]):
         return None
     reader = NumberText(unit, marks)
     reader.missing = [text for text in counts.index if isinstance(reader.value(text), str)]
@@ -170,11 +172,13 @@ def number_reader(column: pd.Series, name, marks=(".", ",")) -> NumberText | Non
 
 
 def _warn_of_marks(name, text):
+    mark = "," if "," in text else "."
+    word = {",": "comma", ".": "point"}[mark]
     warnings.warn(
         TableWarning(
-            f"Column {name!r} holds {text!r} and the like, in which a mark may stand for decimals or for "
-            "thousands, so it is compared as text",
-            "read the file with decimal=',' or thousands=','",
+            f"Column {name!r} holds numbers such as {text!r}, in which the {word} may mark decimals or group "
+            "thousands, so it is taken as text",
+            f"read the file with decimal={mark!r} or thousands={mark!r}",
             "choose --decimal , or --decimal .",
         ),
         stacklevel=2,
@@ -236,7 +240,7 @@ def _warn_of_order(name, text, formats):
     warnings.warn(
         TableWarning(
             f"Column {name!r} holds dates such as {text!r}, in which no value shows whether the day or the "
-            "month comes first, so it is compared as text",
+            "month comes first, so it is taken as text",
             f"convert it with pd.to_datetime(column, format={formats[0]!r}) or format={formats[1]!r}",
             "write its dates as 2025-12-31",
         ),
@@ -374,4 +378,5 @@ def _examples(given, read, reader):
     shown = given[given.notna() & ~given.duplicated()].iloc[:2]
     if not isinstance(reader, (NumberText, DateText)):
         return ", ".join(str(value)[:40] for value in shown)
-    return ", ".join(f"{value} = {read[label]}" for label, value in shown.items())
+    pairs = [(value, str(read[label])) for label, value in shown.items()]
+    return ", ".join(f"{value} = {found.removesuffix(' 00:00:00')}" for value, found in pairs)
