@@ -470,7 +470,11 @@ def has_copies(table) -> bool:
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_of_copies(table)
+        try:
+            warn_of_copies(table)
+        except TypeError:
+            # A column holds lists, which the fit refuses.
+            return False
     return bool(caught)
 
 
@@ -480,7 +484,6 @@ def fitted(args):
     classes = None
     if target is not None:
         target, classes = read_target(target, args)
-    describe(table)
     what = f"learning from {len(table):,} rows of {table.shape[1]:,} columns"
     with working("starting"):
         # torch takes its time
@@ -491,6 +494,7 @@ def fitted(args):
         groups = "duplicates" if has_copies(table) else None
         y = () if target is None else (target.to_numpy(),)
         model.fit(table, *y, groups=groups)
+    describe(table)
     left_out = from_file.pop("n_rows") - len(table)
     model.from_file_ = from_file
     summary = f"{len(table):,} rows of {table.shape[1]} columns"
