@@ -372,7 +372,8 @@ def training_table(args):
         if not known.any():
             raise ValueError(f"the target {args.target!r} is empty in all rows")
         table, target = table[known], target[known]
-    return table, target, {"id": args.id, "readers": readers, "n_rows": len(content)}
+    n_left_out = len(content) - len(table)
+    return table, target, {"id": args.id, "readers": readers, "n_left_out": n_left_out}
 
 
 def _note_row_numbers(table):
@@ -478,9 +479,8 @@ def has_copies(table) -> bool:
     return bool(caught)
 
 
-def fitted(args):
-    "Fit a self-encoder of the kind that the target asks for; returns it with its table, target and a summary"
-    table, target, from_file = training_table(args)
+def fitted(table, target, from_file, args):
+    "Fit a self-encoder of the kind that the target asks for; returns it with the target's values and a summary"
     classes = None
     if target is not None:
         target, classes = read_target(target, args)
@@ -495,16 +495,16 @@ def fitted(args):
         y = () if target is None else (target.to_numpy(),)
         model.fit(table, *y, groups=groups)
     describe(table)
-    left_out = from_file.pop("n_rows") - len(table)
+    n_left_out = from_file["n_left_out"]
     model.from_file_ = from_file
     summary = f"{len(table):,} rows of {table.shape[1]} columns"
-    if left_out:
-        summary += f" ({left_out:,} without {args.target!r} are left out)"
+    if n_left_out:
+        summary += f" ({n_left_out:,} without {args.target!r} are left out)"
     if groups:
         summary += "; rows that repeat others are left out together"
     if hasattr(model, "loo_score_"):
         summary += f"; leave-one-out score {model.loo_score_:.3f}"
-    return model, table, target, summary
+    return model, target, summary
 
 # %% ../nbs/tools/cli.ipynb #ef82ec61
 def open_model(path: str):
@@ -518,26 +518,24 @@ def open_model(path: str):
             raise ValueError(str(error)) from None
 
 
-def read_queries(model, args):
-    "Read the new rows for a model"
-    from selfencoder.table_files import rows_from_file
-
+def columns_and_file(model, args) -> tuple:
+    "Return the columns that a model compares, and what it remembers of the file that it was fitted to"
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ValueError(
             f"{args.model!r} was fitted without column names, which are needed to read a file: fit it on a "
             "DataFrame"
         )
-    from_file = getattr(model, "from_file_", {"id": None, "readers": {}})
+    return list(names), getattr(model, "from_file_", {"id": None, "readers": {}})
+
+
+def read_queries(names: list, from_file: dict, args):
+    "Read the new rows: the columns `names` as a training file holds them"
+    from selfencoder.table_files import rows_from_file
+
+    options = (args.encoding, args.delimiter, from_file["readers"], from_file["id"])
     with working(f"reading {args.query}"):
-        rows = rows_from_file(
-            args.query,
-            list(names),
-            args.encoding,
-            args.delimiter,
-            from_file["readers"],
-            from_file["id"],
-        )
+        rows = rows_from_file(args.query, names, *options)
     if from_file["id"] != rows.index.name:
         note(
             f"{args.query!r} has no column {from_file['id']!r}: its rows are numbered, counted from 0"
@@ -573,7 +571,7 @@ def fit(args):
         zcat log.csv.gz | selfencoder fit - --target failed -o failed.skops
     """
     check_out(args.out, args.table)
-    model, _, _, summary = fitted(args)
+    model, _, summary = fitted(*training_table(args), args)
     with writing_to(args.out):
         model.save("/dev/stdout" if args.out == "-" else args.out)
     note(f"{summary}; written to {args.out}")
@@ -601,7 +599,7 @@ def predict(args):
         raise ValueError(
             f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such models"
         )
-    queries = read_queries(model, args)
+    queries = read_queries(*columns_and_file(model, args), args)
     with about_the_table(), working(f"predicting {len(queries):,} rows"):
         found = pd.DataFrame({"query": queries.index, "prediction": model.predict(queries)})
         if hasattr(model, "predict_proba"):
@@ -647,7 +645,7 @@ def neighbors(args):
     most = model.geometry_.n_outputs
     if not 1 <= args.k <= most:
         raise ValueError(f"-k must be between 1 and {most}, the rows learned from; got {args.k}")
-    queries = read_queries(model, args)
+    queries = read_queries(*columns_and_file(model, args), args)
     with about_the_table(), working(f"searching the neighbours of {len(queries):,} rows"):
         distances, rows = model.kneighbors(queries, args.k)
         found = pd.DataFrame(
@@ -665,15 +663,33 @@ def neighbors(args):
     write_answer(found, args.out)
 
 # %% ../nbs/tools/cli.ipynb #93c84c22
+def shown(model, rows):
+    "Return rows as a page shows them: text that holds numbers or dates as such, other text as it is"
+    from selfencoder.tables import as_floats
+    from selfencoder.text_values import FreeText
+
+    coordinates = model.coordinates_
+    rows = rows.copy(deep=False)
+    for j, (name, column) in enumerate(zip(rows, coordinates.columns_)):
+        reader = coordinates.text_.readers.get(j)
+        if reader is not None and not isinstance(reader, FreeText):
+            rows[name] = reader.read(rows[name])
+        is_text = not isinstance(reader, FreeText) and rows[name].dtype.kind not in "biufmM"
+        if is_text and column.kind == "number":
+            rows[name] = as_floats(rows[name], name, text=True)
+    return rows
+
+
 @command(
     TABLE,
+    option("query", nargs="?", metavar="NEW", help="new rows, which the page shows first"),
     *LEARNING,
     option("-o", "--out", required=True, metavar="PAGE", help="where to write, such as look.html"),
     *READING,
     DECIMAL,
 )
 def explore(args):
-    """look at a table: one page with a map of its rows, lists, and reasons for each row
+    """look at a table: one page with a map of its rows, lists, and reasons for each row, also for new ones
 
     The page is one HTML file that needs no network. It holds the table, so keep it as private.
     Of more than 5,000 rows it shows a sample. Rows without a target are left out.
@@ -681,14 +697,27 @@ def explore(args):
     examples:
 
         selfencoder explore customers.csv --target churned --id customer -o look.html
+        selfencoder explore customers.csv new.csv --target churned --id customer -o why.html
     """
-    from selfencoder.explorer import explore as explored
+    from selfencoder.explorer import explore as explored, sample_note, sample_rows
 
-    check_out(args.out, args.table)
-    model, table, target, summary = fitted(args)
+    inputs = [args.table] if args.query is None else [args.table, args.query]
+    if inputs == ["-", "-"]:
+        raise ValueError("only one of the two tables can come through the pipe")
+    check_out(args.out, *inputs)
+    table, target, from_file = training_table(args)
+    new = None
+    if args.query is not None:
+        new = read_queries(list(table), from_file, args)
+    about = sample_note(len(table))
+    rows = sample_rows(len(table))
+    table = table.iloc[rows]
+    target = None if target is None else target.iloc[rows]
+    model, target, summary = fitted(table, target, from_file, args)
     title = "Table" if args.table == "-" else os.path.basename(args.table)
-    with about_the_table(), working(f"drawing a map of {len(table):,} rows"):
-        page = explored(model, table, target, title=title)
+    with about_the_table():
+        new = None if new is None else shown(model, new)
+        page = explored(model, shown(model, table), target, new, title=title, note=about)
     with writing_to(args.out):
         page.save(args.out)
     note(f"{summary}; written to {args.out}")
