@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce compare test format lint weight test-versions test-fuzz docs sync release clean
+.PHONY: help run reproduce compare test format lint weight test-versions docs sync release clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -42,9 +42,6 @@ weight: $(READY) ## report how much a reader of the package has to hold
 
 test-versions: $(READY) ## try the wheel on every Python that is found, and with the lowest versions of packages
 	@$(PYTEST) .ci/test_versions.py --versions all
-
-test-fuzz: $(READY) ## open two thousand forged and damaged model files
-	@$(BIN)/python .ci/notebook.py run --slow nbs/tests/attacks.ipynb
 
 docs: $(READY) ## build the documentation site in _docs/
 	@$(BIN)/python .ci/docs.py site

@@ -15,7 +15,7 @@ import tools
 # The checks that take longest start first, so that in the end no worker waits long for the other.
 LONGEST = [
     "wheel",
-    "sklearn_checks",
+    "scikit_learn",
     "clients",
     "determinism",
     "experiments",

@@ -1,7 +1,7 @@
 """Make the documentation site and README.md from the notebooks.
 
     python .ci/docs.py site [--out _docs]   every notebook, in the order of nbs/sidebar.yml
-    python .ci/docs.py readme               README.md from nbs/index.ipynb, nbs/README.md from nbs/sidebar.yml
+    python .ci/docs.py readme               README.md and nbs/README.md
 
 nbdev processes the notebooks, pandoc (the engine of Quarto, from the pypandoc_binary wheel) makes
 HTML of them, and .ci/site/ has the template, style and script of a page.
@@ -397,7 +397,7 @@ def site(root: Path, out: Path, jobs: int = 2) -> list:
     for path in nbs.rglob("*.*"):
         place = path.relative_to(nbs)
         kept = {"tests", ".ipynb_checkpoints"} & set(place.parts)
-        if path.is_file() and path.suffix not in (".ipynb", ".yml") and not kept:
+        if path.is_file() and path.suffix not in (".ipynb", ".yml", ".md") and not kept:
             write(out / place, path.read_bytes())
     rendered = {}
     for name, page in ready.items():

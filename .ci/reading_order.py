@@ -1,4 +1,4 @@
-"""nbs/README.md, for whoever opens the folder: in what order to read, how long it takes, how to run."""
+"""nbs/README.md, for whoever opens the folder: in what order to read, how long it takes."""
 
 import re
 from pathlib import Path

@@ -28,7 +28,7 @@ PYTHONS = [
     "*/*_estimators.ipynb",
     "paper/01_network.ipynb",
     "tests/oracle.ipynb",
-    "tests/sklearn_checks.ipynb",
+    "tests/scikit_learn.ipynb",
 ]
 PACKAGES = ["kernel/*.ipynb", "paper/0*.ipynb"]
 # what running a notebook takes; the rest of the development requirements may want newer versions

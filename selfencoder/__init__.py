@@ -15,7 +15,6 @@ _PUBLIC = {
         "SelfEncoder",
         "SelfEncoderClassifier",
         "SelfEncoderRegressor",
-        "SelfEncoderGraph",
     ],
     "imputer": ["KernelSelfEncoderImputer"],
     "explorer": ["explore"],
@@ -33,6 +32,7 @@ _PUBLIC = {
     ],
     "displays": ["WaterfallDisplay"],
     "datasets": ["load_dataset"],
+    "text_values": ["describe_columns"],
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
 

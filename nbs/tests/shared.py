@@ -19,9 +19,7 @@ from matplotlib.figure import Figure
 QUESTIONS = ("transform", "identify_proba", "predict", "predict_proba")
 
 
-def configurations(
-    n_visible=50, n_negatives=20, width=8, batch_size=32, max_iter=20, learning_rate_init=None
-):
+def configurations(n_visible=50, width=8, batch_size=32, max_iter=20, learning_rate_init=None):
     """Return parameters that cover outputs, solvers, coordinates, starts, hidden layers, samples.
 
     Sizes and epochs are for tables of about 150 rows; smaller tables want smaller ones.
@@ -50,7 +48,6 @@ def configurations(
         "mini-batches": {"solver": "adam", "batch_size": batch_size, "max_iter": 5},
         "started as k-NN": {"init": "neighbors", "max_iter": 3},
         "sampled": {"n_visible": n_visible},
-        "sampled comparisons": {"n_negatives": n_negatives, "max_iter": max_iter},
         "the paper's": paper | {"max_iter": max_iter, "learning_rate_init": learning_rate_init},
     }
 
