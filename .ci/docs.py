@@ -1,7 +1,7 @@
 """Make the documentation site and README.md from the notebooks.
 
     python .ci/docs.py site [--out _docs]   every notebook, in the order of nbs/sidebar.yml
-    python .ci/docs.py readme               README.md from nbs/index.ipynb, and nbs/README.md
+    python .ci/docs.py readme               README.md and nbs/README.md
 
 nbdev processes the notebooks, pandoc (the engine of Quarto, from the pypandoc_binary wheel) makes
 HTML of them, and .ci/site/ has the template, style and script of a page.

@@ -15,7 +15,6 @@ _PUBLIC = {
         "SelfEncoder",
         "SelfEncoderClassifier",
         "SelfEncoderRegressor",
-        "SelfEncoderGraph",
     ],
     "imputer": ["KernelSelfEncoderImputer"],
     "explorer": ["explore"],

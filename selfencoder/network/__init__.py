@@ -1,1 +1,1 @@
-"""The paper's self-encoder: model, solvers, coordinates, sampling, training, geometry, estimators."""
+"""The paper's self-encoder: model, solvers, coordinates, training, geometry, estimators."""

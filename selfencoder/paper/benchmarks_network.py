@@ -22,38 +22,32 @@ import pandas as pd
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler, scale
 from threadpoolctl import threadpool_limits
 import torch
 from torch import nn
 
 from ..datasets import load_dataset
-from ..network.coordinates import TableCoordinates
 from ..network.estimators import SelfEncoder, SelfEncoderClassifier
 from selfencoder.network.model import (
     SelfEncoderNetwork,
-    cross_entropy,
     eq1_loss,
     start_neighbors,
     start_random,
     start_zero,
 )
-from ..network.sampling import Blocks, sampled, start_gaussian
 from selfencoder.network.solvers import (
     Stack,
     adam,
     adam_many,
-    bregman_bias,
-    lbfgs,
     newton,
     row_blocks,
     whiten,
 )
 from .results_store import Store, provenance
 from ..runtime import one_thread
-from ..search import top_k, without_self
-from ..targets import most_voted
+from ..search import top_k
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #501b70be
 def timed(action) -> dict:
@@ -270,26 +264,21 @@ def compare_many(quick=False):
         yield _case(turns, "selfencoder", n=n, d=10, hidden=hidden, output="sigmoid", epochs=epochs)
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #1d74eaea
-def objective(network, Z, alpha, loss):
-    "The penalised objective per row, in double precision"
+def objective(network, Z, alpha):
+    "Return the penalised objective per row, in double precision"
     total = alpha / 2 * network.W.detach().double().square().sum().item()
     for part in torch.arange(len(Z)).split(500):
         with torch.no_grad():
             u = network.logits(Z[part]).double()
-            own = (
-                cross_entropy(u, part)
-                if loss == "cross_entropy"
-                else eq1_loss(u, part, network.output_activation)
-            )
-            total += own.item()
+        total += eq1_loss(u, part, network.output_activation).item()
     return total / len(Z)
 
 
-def _solve(solver, Z, alpha, output, loss="eq1", **options):
-    "What `solver` reaches from the zero start"
+def _solve(solver, Z, alpha, output, **options):
+    "Return the objective that `solver` reaches from the zero start"
     network = start_zero(SelfEncoderNetwork(Z.shape[1], len(Z), output_activation=output))
-    solver(network, Z, alpha=alpha, **({} if solver is newton else {"loss": loss}), **options)
-    return objective(network, Z, alpha, loss)
+    solver(network, Z, alpha=alpha, **options)
+    return objective(network, Z, alpha)
 
 
 def compare_newton(quick=False):
@@ -316,49 +305,6 @@ def compare_newton(quick=False):
         )
         turns["scikit-learn"] = _per(turns["scikit-learn"], 20 / n)
         yield _case(turns, "newton", n=n, d=d, hidden=(), output="sigmoid", alpha=alpha)
-
-
-def _steps_to(goal, Z, alpha):
-    "How many steps L-BFGS takes until its objective is no longer above `goal`"
-    network = start_zero(SelfEncoderNetwork(Z.shape[1], len(Z)))
-    curve = np.array(
-        lbfgs(network, Z, alpha=alpha, loss="cross_entropy", tol=0.0, max_iter=1000).loss_curve
-    )
-    return int(np.flatnonzero(curve <= goal)[0]) if (curve <= goal).any() else len(curve) - 1
-
-
-def compare_lbfgs(quick=False):
-    "L-BFGS on the SoftMax model against scikit-learn's multinomial regression and 300 epochs of our own Adam"
-    cases, alpha = [(500, 10), (500, 20), (1000, 10), (1000, 20)], 0.1
-    for n, d in cases[:1] if quick else cases:
-        Z = gaussian_rows(n, d)
-
-        def multinomial():
-            model = LogisticRegression(C=1 / alpha).fit(Z.numpy(), np.arange(n))
-            network = SelfEncoderNetwork(d, n)
-            network.output.data = torch.tensor(
-                np.vstack([model.coef_.T, model.intercept_]), dtype=torch.float32
-            )
-            return objective(network, Z, alpha, "cross_entropy")
-
-        def solve(solver, **options):
-            return _solve(solver, Z, alpha, "softmax", "cross_entropy", **options)
-
-        def epochs():
-            return solve(adam, max_iter=300, n_iter_no_change=10**9)
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            steps = _steps_to(min(multinomial(), epochs()), Z, alpha)
-        turns = take_turns(
-            {
-                "lbfgs": lambda: solve(lbfgs, max_iter=steps, tol=0.0),
-                "adam": epochs,
-                "scikit-learn": multinomial,
-            },
-            1 if quick else 3,
-        )
-        yield _case(turns, "lbfgs", n=n, d=d, hidden=(), output="softmax", alpha=alpha)
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #af4f8bdb
 def peak_memory(contender: str, n: int, output: str = "sigmoid") -> int:
@@ -440,7 +386,7 @@ def compare_queries(quick=False):
     for n in (2000,) if quick else (10_000, 100_000):
         X = np.random.default_rng(1).normal(size=(n, 20))
         # training does not change the work of a query: one epoch is enough
-        options = {"n_neighbors": 10, "n_negatives": 500, "max_iter": 1, "random_state": 0}
+        options = {"n_neighbors": 10, "init": "neighbors", "max_iter": 1, "random_state": 0}
         encoders = {
             phi: SelfEncoder(output_activation=phi, **options).fit(X)
             for phi in ("softmax", "sigmoid")
@@ -473,104 +419,6 @@ def compare_queries(quick=False):
             )
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #94920877
-def epoch_cost(n: int) -> dict:
-    "Seconds, bytes of state and peak of the process; call it in a process of its own"
-    Z = torch.randn(n, 20, generator=torch.Generator().manual_seed(0))
-    network = start_gaussian(SelfEncoderNetwork(20, n), Z, 2.0)
-    with one_thread():
-        blocks, times = Blocks(network, Z, 511, alpha=2.0), []
-        for _ in range(4 if n > 500_000 else 16):
-            times.append(timed(lambda: blocks.train_epoch(0.1))["cpu"])
-    held = [blocks.x, blocks.theta, blocks.square, blocks.order, blocks.remembered]
-    return {
-        "cpu": float(np.median(times[1:])),
-        "state": sum(t.numel() * t.element_size() for t in held),
-        "peak": peak_bytes(),
-    }
-
-
-def compare_epochs(quick=False):
-    "Processor time of an epoch of sampled training, and memory, against the number of rows: median of three turns"
-    sizes, turns = ((1000, 10_000), 1) if quick else ((10_000, 100_000, 1_000_000), 3)
-    costs = [{"n": n, **in_a_process(f"epoch_cost({n})")} for _ in range(turns) for n in sizes]
-    costs = pd.DataFrame(costs).groupby("n").median()
-    costs["times the one before"] = costs.cpu / costs.cpu.shift()
-    yield from costs.reset_index().assign(d=20, n_negatives=511).to_dict("records")
-
-# %% ../../nbs/lab/benchmarks_network.ipynb #3b52ac86
-def trained(Z, alpha, **options):
-    "Outputs trained with negatives as the estimators do, with `alpha` per coordinate; without options only started"
-    penalty, network = (
-        alpha * Z.shape[1],
-        SelfEncoderNetwork(Z.shape[1], len(Z)).requires_grad_(False),
-    )
-    if options:
-        sampled(network, Z, alpha=penalty, **options)
-    else:
-        start_gaussian(network, Z, penalty)
-    return bregman_bias(network, penalty).output.detach()
-
-
-def _accuracies(n, seed):
-    Z, y, Q, observed = mixture_coordinates(n, random_state=seed)
-    score = lambda indices: float((most_voted(y[indices]) == observed).mean())
-    nearest = lambda output: top_k(Q, output, 5).indices.numpy()
-    brute = NearestNeighbors(n_neighbors=5, algorithm="brute").fit(Z.numpy())
-    same = start_neighbors(SelfEncoderNetwork(20, n), Z).output.detach()
-    scores = {
-        "k-NN, standardised, exact": score(brute.kneighbors(Q.numpy(), return_distance=False)),
-        "the same as a network, untrained": score(nearest(same)),
-    }
-    for alpha in (0.3, 0.1):
-        scores[f"normal start, alpha {alpha}, untrained"] = score(nearest(trained(Z, alpha)))
-        for max_iter, n_negatives in ((3, 255), (10, 511)):
-            output = trained(Z, alpha, n_negatives=n_negatives, max_iter=max_iter)
-            scores[f"alpha {alpha}, {max_iter} epochs, {n_negatives} negatives"] = score(
-                nearest(output)
-            )
-    return scores
-
-
-def compare_accuracy(quick=False):
-    "Label accuracy of 5 neighbours among 100,000 rows, mean over three tables: exact k-NN, the start, and training"
-    n, seeds = (2000, (1,)) if quick else (100_000, (1, 2, 3))
-    found = pd.DataFrame([_accuracies(n, seed) for seed in seeds])
-    less = found.iloc[:, 0].mean() - found.mean()
-    for name in found:
-        yield {
-            "n": n,
-            "model": name,
-            "accuracy": found[name].mean(),
-            "sd": found[name].std(ddof=0),
-            "less than k-NN": less[name],
-        }
-
-# %% ../../nbs/lab/benchmarks_network.ipynb #302e9d36
-def overlap(a: torch.Tensor, b: torch.Tensor, Z: torch.Tensor, k: int = 5) -> float:
-    "The share of equal neighbours under two output layers; a row is not its own"
-    own = np.arange(len(Z))
-    first, second = (
-        without_self(None, top_k(Z, output, k + 1).indices.numpy(), own, k)[1] for output in (a, b)
-    )
-    return float((first[:, :, None] == second[:, None, :]).any(2).mean())
-
-
-def _overlaps(X, alpha, n_negatives):
-    Z = torch.tensor(TableCoordinates("scale").fit_transform(X), dtype=torch.float32)
-    n, d = Z.shape
-    full, tight = (start_zero(SelfEncoderNetwork(d, n)).requires_grad_(False) for _ in range(2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        lbfgs(full, Z, alpha=alpha * d)
-        lbfgs(tight, Z, alpha=alpha * d, tol=1e-7, max_iter=1000)
-    full, tight = (bregman_bias(network, alpha * d).output.detach() for network in (full, tight))
-    return {
-        "overlap": overlap(trained(Z, alpha, n_negatives=n_negatives, max_iter=60), tight, Z),
-        "overlap, untrained": overlap(trained(Z, alpha), tight, Z),
-        "overlap, full at two tolerances": overlap(full, tight, Z),
-    }
-
-
 def _thirds(X, y, seeds=3):
     "For each seed the training rows and their classes, and those of a held-out third"
     return [
@@ -579,47 +427,6 @@ def _thirds(X, y, seeds=3):
     ]
 
 
-def _scores(X, y, alpha, n_negatives):
-    scores = []
-    for seed, (A, B, a, b) in enumerate(_thirds(X, y)):
-        options, coordinates = (
-            {"alpha": alpha, "random_state": seed},
-            TableCoordinates("scale").fit(A),
-        )
-        models = {
-            "full": SelfEncoderClassifier(**options),
-            "sampled": SelfEncoderClassifier(n_negatives=n_negatives, max_iter=60, **options),
-        }
-        by_knn = (
-            KNeighborsClassifier()
-            .fit(coordinates.transform(A), a)
-            .score(coordinates.transform(B), b)
-        )
-        scores.append(
-            {name: model.fit(A, a).score(B, b) for name, model in models.items()} | {"k-NN": by_knn}
-        )
-    scores = pd.DataFrame(scores)
-    return scores.mean().to_dict() | {
-        "sd of the difference": (scores.full - scores.sampled).std(ddof=0)
-    }
-
-
-def compare_full(quick=False):
-    "Sampled training and the full model on tables where both can be trained: equal neighbours, accuracy on a third"
-    for name in ("iris",) if quick else ("iris", "wine", "breast_cancer", "german", "digits"):
-        X, y = load_dataset(name, return_X_y=True)
-        m = max(32, len(y) // 4)
-        for alpha in (0.1,) if quick else (0.03, 0.1):
-            yield {
-                "table": name,
-                "n": len(y),
-                "alpha": alpha,
-                "n_negatives": m,
-                **_overlaps(X, alpha, m),
-                **_scores(X, y, alpha, m),
-            }
-
-# %% ../../nbs/lab/benchmarks_network.ipynb #eea99eaf
 def compare_visible(quick=False):
     "Accuracy and cost of the paper's sampling against the number of visible rows, with the full model"
     models = {
@@ -656,14 +463,10 @@ SOLVER_BENCHMARKS = {
     "adam": compare_adam,
     "many": compare_many,
     "newton": compare_newton,
-    "lbfgs": compare_lbfgs,
     "memory": compare_memory,
     "queries": compare_queries,
 }
 ROW_BENCHMARKS = {
-    "rows_epochs": compare_epochs,
-    "rows_accuracy": compare_accuracy,
     "rows_search": compare_search,
-    "rows_full": compare_full,
     "rows_visible": compare_visible,
 }
