@@ -32,6 +32,7 @@ _PUBLIC = {
     ],
     "displays": ["WaterfallDisplay"],
     "datasets": ["load_dataset"],
+    "text_values": ["describe_columns"],
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
 
