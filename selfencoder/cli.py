@@ -873,6 +873,7 @@ def show_tables(folder, records, cells, write):
         NUMBERS,
         all_models_table,
         complete_folds,
+        means,
         missing_cells,
         paper_table,
         write_report,
@@ -882,7 +883,7 @@ def show_tables(folder, records, cells, write):
     frame = complete_folds(records)
     for protocol in sorted({cell.protocol for cell in cells} & set(frame.get("protocol", []))):
         tables = [
-            *(paper_table(number, frame, protocol) for number in NUMBERS),
+            *(paper_table(number, means(frame, protocol), protocol) for number in NUMBERS),
             all_models_table(frame, protocol),
         ]
         print("", *(table.text() for table in tables), sep="\n\n")
@@ -900,14 +901,14 @@ def show_tables(folder, records, cells, write):
     for text in notes:
         print("\n" + text)
     if len(frame) and write:
-        print(f"\nTables as CSV and LaTeX, and the report: {write_report(folder, notes)[-1]}")
+        print(f"\nThe report: {write_report(folder, notes)}")
     return bool(failed)
 
 
 def show_differences(stored, again):
     "Print the cells that two runs have and that differ; whether there are any"
     from selfencoder.paper.experiments import Cell, differing_cells
-    from selfencoder.paper.resumable_grid import finished
+    from selfencoder.paper.results_store import finished
 
     differing = differing_cells(stored, again)
     print(
@@ -967,7 +968,7 @@ def run_first_look(datasets, models, budget, folder, args):
         print(
             "\n"
             + paper_table(
-                number, None, "nested", [m for m in models if m == "ke"], summary, rebuilt
+                number, summary, "nested", [m for m in models if m == "ke"], rebuilt
             ).text()
         )
     print(
