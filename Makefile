@@ -13,7 +13,7 @@ LAB    := $(BIN)/python -m selfencoder.lab
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce compare compare-large published-peers evidence bench invariance test format lint test-versions test-fuzz docs sync release clean
+.PHONY: help run reproduce compare compare-large published-peers evidence bench invariance test format lint weight test-versions docs sync release clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -54,11 +54,11 @@ lint: $(READY) ## report what is not formatted, unused or undefined
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/ruff check
 
+weight: $(READY) ## report how much a reader of the package has to hold
+	@$(BIN)/python .ci/weight.py
+
 test-versions: $(READY) ## try the wheel on every Python that is found, and with the lowest versions of packages
 	@$(PYTEST) .ci/test_versions.py --versions all
-
-test-fuzz: $(READY) ## open two thousand forged and damaged model files
-	@$(BIN)/python .ci/notebook.py run --slow nbs/tests/attacks.ipynb
 
 docs: $(READY) ## build the documentation site in _docs/
 	@$(BIN)/python .ci/docs.py site

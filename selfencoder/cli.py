@@ -82,8 +82,7 @@ class Parser(argparse.ArgumentParser):
 # %% ../nbs/tools/cli.ipynb #9853e701
 DESCRIPTION = """Nearest neighbours for tables, learned without labels and without preprocessing.
 
-    selfencoder explore customers.csv --target churned --id customer -o look.html
-    selfencoder explain customers.csv new.csv --target churned --id customer -o why.html
+    selfencoder explore customers.csv new.csv --target churned --id customer -o look.html
     selfencoder fit customers.csv --target churned --id customer -o model.safetensors
     selfencoder predict model.safetensors new.csv --id customer
     selfencoder neighbors model.safetensors new.csv --id customer -k 3"""
@@ -732,44 +731,17 @@ def neighbors(args):
             found["prediction"] = np.repeat(model.predict(queries), args.k)
     write_csv(found, args)
 
-# %% ../nbs/tools/cli.ipynb #d819ee41
-@command(
-    TABLE,
-    QUERY,
-    option("-k", type=int, default=5, metavar="K", help="how many neighbours (default: 5)"),
-    *LEARNING,
-    ID,
-    WRITING,
-    *READING,
-)
-def explain(args):
-    """show why: a page with the neighbours of new rows and what decided
-
-    The page is one HTML file that needs no network. It shows rows of the table, so keep it as private.
-    A model file does not hold the table, so this command learns from it anew.
-
-    example:
-
-        selfencoder explain customers.csv new.csv --target churned --id customer -o why.html
-    """
-    from selfencoder.explain_page import explanation_page
-
-    check_out(args.out, args.table, args.query)
-    model, table, target, queries = fit_and_read_queries(args)
-    with about_the_table(), working(f"explaining {len(queries):,} rows"):
-        page = explanation_page(model, table, target, queries, args.k)
-    write_text(args.out, page)
-
 # %% ../nbs/tools/cli.ipynb #93c84c22
 @command(
     TABLE,
+    option("query", nargs="?", metavar="NEW", help="new rows, which the page shows first"),
     ID,
     *LEARNING,
     WRITING,
     *READING,
 )
 def explore(args):
-    """look at a table: one page with a map of its rows, lists, and reasons for each row
+    """look at a table: one page with a map of its rows, lists, and reasons for each row, also for new ones
 
     The page is one HTML file that needs no network. It holds the table, so keep it as private.
     Of more than 5,000 rows it shows a sample. Rows without a target are left out.
@@ -777,11 +749,17 @@ def explore(args):
     examples:
 
         selfencoder explore customers.csv --target churned --id customer -o customers.html
+        selfencoder explore customers.csv new.csv --target churned --id customer -o why.html
     """
     from selfencoder.explorer import explore as explored, sample_note, sample_rows
+    from selfencoder.table_files import columns_in, rows_from_file
 
-    check_out(args.out, args.table)
+    check_out(args.out, args.table, args.query)
     table, target = training_table(args)
+    new = None
+    if args.query is not None:
+        new = rows_from_file(args.query, columns_in(table), **reading(args))
+        note_missing_id(new, args)
     if target is not None and target.isna().any() and target.notna().any():
         note(
             f"rows without {args.target!r} are left out: {int(target.isna().sum()):,} of {len(target):,}"
@@ -794,7 +772,7 @@ def explore(args):
         target = target.astype(model.classes_.dtype)
     title = "Table" if args.table == "-" else os.path.basename(args.table)
     with about_the_table(), working(f"drawing a map of {len(table):,} rows"):
-        shown = explored(model, table, target, title=title, note=about)
+        shown = explored(model, table, target, new, title=title, note=about)
     return write_text(args.out, shown.page())
 
 # %% ../nbs/tools/cli.ipynb #7303c044

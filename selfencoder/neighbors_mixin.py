@@ -11,8 +11,7 @@ import inspect
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .files import content_of, estimator_for, estimator_header, read_model, write_model
-from .runtime import choose_device
+from .files import load_model, save_model
 from .search import neighbor_graph, radius_graph, symmetric_graph, within_radius
 
 # %% ../nbs/base/neighbors_mixin.ipynb #db7b66a3
@@ -80,27 +79,17 @@ class NeighborsMixin:
         )
 
     def save(self, path):
-        """Write the fitted estimator to one safetensors file: numbers and plain text, no code.
+        """Write the fitted estimator to one skops file: numbers and plain text, no code.
 
-        The training table itself is not in the file. What a kernel model keeps of the training rows is: treat its file
-        as confidential as the table.
+        What the model keeps of the training rows is in the file: treat it as confidential as the table.
         """
         check_is_fitted(self, "geometry_")
-        header, arrays = self._state()
-        write_model(path, estimator_header(self, self._family()) | header, arrays)
+        save_model(self, path)
 
     @classmethod
     def load(cls, path):
-        "Read an estimator that `save` wrote, as the public class that saved it"
-        header, arrays = read_model(path)
-        self = estimator_for(cls, cls._family(), header, path)
-        with content_of(path):
-            self._check_file(header, arrays)
-            self._validate_params()
-        choose_device(self.device)  # if it is not available here, the file is not to blame
-        with content_of(path):
-            self._adopt(header, arrays)
-        return self
+        "Read an estimator that `save` wrote, as the class that saved it"
+        return load_model(path, cls)
 
 # %% ../nbs/base/neighbors_mixin.ipynb #fc57ea81
 def documented(**slots):

@@ -30,18 +30,11 @@ from torch import nn
 
 from ..datasets import load_dataset
 from ..network.estimators import SelfEncoderClassifier
-from selfencoder.network.model import (
-    SelfEncoderNetwork,
-    cross_entropy,
-    eq1_loss,
-    start_random,
-    start_zero,
-)
+from ..network.model import SelfEncoderNetwork, eq1_loss, start_random, start_zero
 from selfencoder.network.solvers import (
     Stack,
     adam,
     adam_many,
-    lbfgs,
     newton,
     row_blocks,
     whiten,
@@ -260,28 +253,21 @@ def compare_many(quick=False):
         yield _case(turns, "selfencoder", n=n, d=10, hidden=hidden, output="sigmoid", epochs=epochs)
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #1d74eaea
-def objective(network, Z, alpha, loss):
+def objective(network, Z, alpha):
     "Return the penalised objective per row, in double precision"
     total = alpha / 2 * network.W.detach().double().square().sum().item()
     for part in torch.arange(len(Z)).split(500):
         with torch.no_grad():
             u = network.logits(Z[part]).double()
-            own = (
-                cross_entropy(u, part)
-                if loss == "cross_entropy"
-                else eq1_loss(u, part, network.output_activation)
-            )
-            total += own.item()
+        total += eq1_loss(u, part, network.output_activation).item()
     return total / len(Z)
 
 
 # what `solver` reaches from the zero start
-def _solve(solver, Z, alpha, output, loss="eq1", **options):
+def _solve(solver, Z, alpha, output, **options):
     network = start_zero(SelfEncoderNetwork(Z.shape[1], len(Z), output_activation=output))
-    if solver is not newton:
-        options["loss"] = loss
     solver(network, Z, alpha=alpha, **options)
-    return objective(network, Z, alpha, loss)
+    return objective(network, Z, alpha)
 
 
 def compare_newton(quick=False):
@@ -309,49 +295,6 @@ def compare_newton(quick=False):
         )
         turns["scikit-learn"] = _per(turns["scikit-learn"], 20 / n)
         yield _case(turns, "newton", n=n, d=d, hidden=(), output="sigmoid", alpha=alpha)
-
-
-# how many steps L-BFGS takes until its objective is no longer above `goal`
-def _steps_to(goal, Z, alpha):
-    network = start_zero(SelfEncoderNetwork(Z.shape[1], len(Z)))
-    found = lbfgs(network, Z, alpha=alpha, loss="cross_entropy", tol=0.0, max_iter=1000)
-    reached = np.flatnonzero(np.array(found.loss_curve) <= goal)
-    return int(reached[0]) if len(reached) else len(found.loss_curve) - 1
-
-
-def compare_lbfgs(quick=False):
-    "L-BFGS on the SoftMax model against scikit-learn's multinomial regression and 300 epochs of our own Adam"
-    cases = [(500, 10), (500, 20), (1000, 10), (1000, 20)]
-    alpha = 0.1
-    for n, d in cases[:1] if quick else cases:
-        Z = gaussian_rows(n, d)
-
-        def multinomial():
-            model = LogisticRegression(C=1 / alpha).fit(Z.numpy(), np.arange(n))
-            network = SelfEncoderNetwork(d, n)
-            network.output.data = torch.tensor(
-                np.vstack([model.coef_.T, model.intercept_]), dtype=torch.float32
-            )
-            return objective(network, Z, alpha, "cross_entropy")
-
-        def solve(solver, **options):
-            return _solve(solver, Z, alpha, "softmax", "cross_entropy", **options)
-
-        def epochs():
-            return solve(adam, max_iter=300, n_iter_no_change=10**9)
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            steps = _steps_to(min(multinomial(), epochs()), Z, alpha)
-        turns = take_turns(
-            {
-                "lbfgs": lambda: solve(lbfgs, max_iter=steps, tol=0.0),
-                "adam": epochs,
-                "scikit-learn": multinomial,
-            },
-            1 if quick else 3,
-        )
-        yield _case(turns, "lbfgs", n=n, d=d, hidden=(), output="softmax", alpha=alpha)
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #af4f8bdb
 def badly_scaled_mixture(n: int, d: int = 20, n_classes: int = 10, random_state: int = 0) -> tuple:
@@ -417,7 +360,6 @@ NETWORK_BENCHMARKS = {
     "adam": compare_adam,
     "many": compare_many,
     "newton": compare_newton,
-    "lbfgs": compare_lbfgs,
     "search": compare_search,
     "visible": compare_visible,
 }

@@ -36,7 +36,7 @@ import torch
 from ..datasets import load_dataset
 from ..network.coordinates import TableCoordinates
 from ..network.model import SelfEncoderNetwork, start_random
-from ..network.sampling import draw_visible
+from ..network.training import draw_visible
 from ..network.solvers import adam_many
 from .baselines import BASELINES, CONTROLS, Model, OURS, on_coordinates
 from .results_store import Store, cell_of, run_grid

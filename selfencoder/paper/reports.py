@@ -18,7 +18,6 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from matplotlib.lines import Line2D
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
