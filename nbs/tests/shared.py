@@ -20,11 +20,7 @@ QUESTIONS = ("transform", "identify_proba", "predict", "predict_proba")
 
 
 def configurations(n_visible=50, width=8, batch_size=32, max_iter=20, learning_rate_init=None):
-<<<<<<< HEAD
-    """Parameters that cover outputs, solvers, coordinates, starts, hidden layers and visible samples.
-=======
     """Return parameters that cover outputs, solvers, coordinates, starts, hidden layers, samples.
->>>>>>> main
 
     Sizes and epochs are for tables of about 150 rows; smaller tables want smaller ones.
     """
