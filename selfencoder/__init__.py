@@ -26,11 +26,13 @@ _PUBLIC = {
         "neighbor_table",
         "predict_interval",
         "predict_sets",
+        "predictive_importance",
         "relevant_columns",
         "without",
     ],
-    "displays": ["ColumnWeightsDisplay", "WaterfallDisplay"],
+    "displays": ["WaterfallDisplay"],
     "datasets": ["load_dataset"],
+    "text_values": ["describe_columns"],
 }
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names}
 

@@ -36,6 +36,7 @@ from selfencoder.tables import (
     read_table,
     remember_columns,
 )
+from ..text_values import TextColumns
 
 # %% ../../nbs/paper/05_coordinates.ipynb #1fa63756
 @dataclass
@@ -77,20 +78,24 @@ class TableEncoding:
     names: list
     # `Numbers` or `Categories`, one for each column
     columns: list
+    text: TextColumns
 
     @classmethod
     def fit(cls, table, names=None, categorical_features="from_dtype"):
         "Learn the encoding of each column of a training table"
+        text = TextColumns.fit(table, names, categorical_features)
+        table = text.read(table)
         is_categorical = categorical_mask(table, categorical_features, names)
         names = [f"x{j}" for j in range(table.shape[1])] if names is None else list(names)
         columns = []
         for j, name in enumerate(names):
             kind = Categories if is_categorical[j] else Numbers
             columns.append(kind.fit(nth_column(table, j), name))
-        return cls(names, columns)
+        return cls(names, columns, text)
 
     def encode(self, table):
         "Return the encoded table E, columns that don't vary included"
+        table = self.text.read(table)
         parts = []
         for j, (name, column) in enumerate(zip(self.names, self.columns)):
             parts.append(column.encode(nth_column(table, j), name))
