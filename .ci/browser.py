@@ -17,18 +17,23 @@ OPTIONS = [
 # The ratio of luminances as WCAG defines it; 4.5 is its minimum for text.
 CONTRAST = """selector => {
   const parse = color => {
-    const [r, g, b, alpha = 1] = color.match(/[\\d.]+/g).map(Number), unit = color.startsWith("color(") ? 1 : 255;
+    const [r, g, b, alpha = 1] = color.match(/[\\d.]+/g).map(Number);
+    const unit = color.startsWith("color(") ? 1 : 255;
     return [r / unit, g / unit, b / unit, alpha];
   };
-  const over = (above, below) => [...[0, 1, 2].map(i => above[i] * above[3] + below[i] * (1 - above[3])), 1];
-  const luminance = color => color.slice(0, 3).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  const over = (above, below) =>
+    [...[0, 1, 2].map(i => above[i] * above[3] + below[i] * (1 - above[3])), 1];
+  const linear = v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const luminance = color => color.slice(0, 3).map(linear)
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
   const ground = e => {
     const layers = [];
-    for (; e && layers.at(-1)?.[3] !== 1; e = e.parentElement) layers.push(parse(getComputedStyle(e).backgroundColor));
+    for (; e && layers.at(-1)?.[3] !== 1; e = e.parentElement)
+      layers.push(parse(getComputedStyle(e).backgroundColor));
     return layers.reduceRight((below, above) => over(above, below), [1, 1, 1, 1]);
   };
-  const ratios = [...document.querySelectorAll(selector)].filter(e => e.checkVisibility()).map(e => {
+  const visible = [...document.querySelectorAll(selector)].filter(e => e.checkVisibility());
+  const ratios = visible.map(e => {
     const back = ground(e), text = over(parse(getComputedStyle(e).color), back);
     const [dim, bright] = [text, back].map(luminance).sort((a, b) => a - b);
     return [(bright + 0.05) / (dim + 0.05), e.outerHTML.slice(0, 60)];
@@ -38,7 +43,7 @@ CONTRAST = """selector => {
 
 
 def find_browser():
-    "The path of a Chromium, or None"
+    "Return the path of a Chromium, or None"
     names = [
         os.environ.get("CHROMIUM"),
         "chromium",
@@ -50,7 +55,7 @@ def find_browser():
 
 
 def complaints(page) -> list:
-    "A list that grows with every error, warning and request to the network of `page`"
+    "Return a list that grows with every error, warning and request to the network of `page`"
     heard = []
     page.on("pageerror", lambda error: heard.append(str(error)))
     page.on(
@@ -70,7 +75,7 @@ def complaints(page) -> list:
 
 
 def unreadable(page, selector: str) -> list:
-    "What sticks out of the window, and the text among the elements that is hardest to read, if it is too hard"
+    "Return what sticks out of the window, and the text that is hardest to read, if it is too hard"
     wide = page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )

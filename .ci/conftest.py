@@ -1,4 +1,4 @@
-"""The fixtures of the checks, the order in which they run, and the closing line: `N passed, M failed`.
+"""The fixtures of the checks, their order, and the closing line: `N passed, M failed`.
 
 Nothing here changes the working tree: the checks look at copies of it.
 """
@@ -15,7 +15,7 @@ import tools
 # The checks that take longest start first, so that in the end no worker waits long for the other.
 LONGEST = [
     "wheel",
-    "sklearn_checks",
+    "scikit_learn",
     "clients",
     "determinism",
     "experiments",
@@ -32,7 +32,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--versions",
         choices=["newest", "all", "lowest"],
-        help="try other Pythons, all or the newest besides this one, and the lowest versions of packages",
+        help="try other Pythons, and the lowest versions of packages",
     )
 
 
@@ -69,7 +69,7 @@ def pytest_runtest_makereport(item):
 
 
 def pytest_terminal_summary(terminalreporter):
-    "What the checks have measured"
+    "Print what the checks have measured"
     for report in terminalreporter.getreports("passed"):
         for name, value in report.user_properties:
             terminalreporter.write_line(f"measured, {name}: {value}")
@@ -89,21 +89,21 @@ def pytest_unconfigure(config):
 
 @pytest.fixture
 def copy():
-    "A copy of the tree that a check may change"
+    "Make a copy of the tree that a check may change"
     with tools.copied_tree() as tree:
         yield tree
 
 
 @pytest.fixture(scope="session")
 def tree():
-    "A copy of the tree in which notebooks run"
+    "Make a copy of the tree in which notebooks run"
     with tools.copied_tree() as tree:
         yield tree
 
 
 @pytest.fixture(scope="session")
 def pictures(pytestconfig):
-    "`pictures(page, name)` saves what a page looks like, if --pictures says where"
+    "Return `pictures(page, name)`, which saves what a page looks like, if --pictures says where"
     folder = pytestconfig.getoption("pictures")
     return lambda page, name: (
         folder and page.screenshot(path=f"{folder}/{name}.png", full_page=True)
@@ -123,7 +123,7 @@ def browser():
 
 @pytest.fixture
 def visit(browser):
-    "`visit(address, width=...)` opens a page as a visitor would; in the end no page may have complained"
+    "Return `visit(address, width=...)`, which opens a page; in the end no page may have complained"
     windows, heard = [], []
 
     def visit(address: Path, width: int = 1200, **options):

@@ -1,8 +1,8 @@
 """Work on a notebook as text, or run notebooks and save what they print.
 
-    python .ci/notebook.py text nbs/paper/01_network.ipynb view.py   write the notebook as a percent script
-    python .ci/notebook.py save view.py nbs/paper/01_network.ipynb   put the script back, execute, clean, export
-    python .ci/notebook.py run nbs/paper/01_network.ipynb ...        execute in place (all notebooks if none is named)
+    python .ci/notebook.py text nbs/index.ipynb view.py   write the notebook as a percent script
+    python .ci/notebook.py save view.py nbs/index.ipynb   put it back, execute, clean, export
+    python .ci/notebook.py run nbs/index.ipynb ...        execute in place (all if none is named)
 
 `--slow` also runs the cells marked `#| slow`.
 """
@@ -27,7 +27,7 @@ from nbformat.v4 import new_markdown_cell
 
 
 def cells_to_skip(notebook: Path, flags: set) -> set:
-    "Positions of the code cells that nbdev_test would not run either"
+    "Return the positions of the code cells that nbdev_test would not run either"
     cells = NBProcessor(notebook, rm_directives=False, process=True).nb.cells
     return {
         c.idx_
@@ -74,7 +74,7 @@ def run(notebook: Path, flags: set):
 
 
 def introduction_apart(nb):
-    "Give what follows `# Title` and `> promise` a cell of its own: nbdev would drop it, as part of the front matter"
+    "Give what follows `# Title` and `> promise` a cell of its own: nbdev would drop it"
     title, promise, rest = (nb.cells[0].source.split("\n\n", 2) + ["", ""])[:3]
     if nb.cells[0].cell_type == "markdown" and promise.startswith(">") and rest:
         nb.cells[0].source = f"{title}\n\n{promise}"
@@ -87,12 +87,8 @@ def save(view: Path, notebook: Path):
     nb = introduction_apart(jupytext.read(view))
     if notebook.exists():
         nb = jupytext.combine.combine_inputs_with_outputs(nb, jupytext.read(notebook), fmt="ipynb")
-    else:
-        nb.metadata["kernelspec"] = {
-            "display_name": "python3",
-            "language": "python",
-            "name": "python3",
-        }
+    kernel = {"display_name": "python3", "language": "python", "name": "python3"}
+    nb.metadata.setdefault("kernelspec", kernel)
     jupytext.write(nb, notebook)
     nbdev_clean.__wrapped__(str(notebook))
 

@@ -1,9 +1,10 @@
 """Build a release and check it: `make release`, or `python .ci/release.py [--out dist]`.
 
-The source archive is built from the files that git knows, and the wheel from the archive, so that one that lacks
-something makes no wheel that works. twine reads both. The wheel is installed twice, with the lowest versions that
-settings.ini allows and with the newest: its modules are imported, its data read, and the code and the commands of
-README.md are run. The version must have its section in CHANGELOG.md and be the same wherever it is written. Nothing is uploaded.
+The source archive is built from the files that git knows, and the wheel from the archive, so that
+one that lacks something makes no wheel that works. twine reads both. The wheel is installed twice,
+with the lowest versions that settings.ini allows and with the newest: its modules are imported, its
+data read, and the code and the commands of README.md are run. The version must have its section in
+CHANGELOG.md and be the same wherever it is written. Nothing is uploaded.
 """
 
 import argparse
@@ -26,7 +27,8 @@ SAID_AGAIN = {
 
 
 def said_otherwise(version: str) -> list:
-    "Where another version is written than in settings.ini; a development version counts as its release"
+    "Return where another version is written than in settings.ini"
+    # a development version counts as its release
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     release = re.sub(r"\.?dev\d*$", "", version)
     found = [
@@ -40,30 +42,30 @@ def said_otherwise(version: str) -> list:
 
 
 def pins() -> dict:
-    "The lines of constraints.txt by the names of the packages"
+    "Return the lines of constraints.txt by the names of the packages"
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return {line.split("==")[0].lower(): line for line in lines if "==" in line}
 
 
 def bounds(settings) -> dict:
-    "The lowest version of each requirement that settings.ini allows"
+    "Return the lowest version of each requirement that settings.ini allows"
     return dict(requirement.split(">=") for requirement in settings["requirements"].split())
 
 
 def lowest(settings) -> dict:
-    "The pins with these versions; not of torch, whose older versions come with gigabytes of CUDA packages on Linux"
+    "Return the pins with these versions, but for torch: older ones bring gigabytes of CUDA"
     return pins() | {
         name: f"{name}=={version}" for name, version in bounds(settings).items() if name != "torch"
     }
 
 
 def readme_program(text: str) -> str:
-    "The Python blocks of README.md, one after the other"
+    "Return the Python blocks of README.md, one after the other"
     return "\n".join(re.findall(r"^``` ?python\n(.*?)^```", text, re.M | re.S))
 
 
 def readme_commands(text: str) -> list:
-    "The lines of README.md that call the command"
+    "Return the lines of README.md that call the command"
     blocks = re.findall(r"^``` ?sh\n(.*?)^```", text, re.M | re.S)
     return [
         line for block in blocks for line in block.splitlines() if line.startswith("selfencoder ")
@@ -91,7 +93,7 @@ def versions_file(path: Path, versions: dict) -> Path:
 
 
 def try_wheel(wheel: Path, versions: dict):
-    "Install the wheel in these versions; in another folder, import its modules, read its data and run README.md"
+    "Install the wheel in these versions; elsewhere, import its modules, read data, run README.md"
     with TemporaryDirectory() as folder:
         place = Path(folder)
         python = install(
@@ -106,7 +108,7 @@ def try_wheel(wheel: Path, versions: dict):
 
 
 def build(out: Path) -> tuple:
-    "Source archive and wheel, from a copy that holds only what git knows"
+    "Build source archive and wheel from a copy that holds only what git knows"
     with copied_tree("--cached") as tree:
         subprocess.run(
             [sys.executable, "-m", "build", "--outdir", out, tree],

@@ -1,5 +1,6 @@
 """The library, its notebooks, README.md and the wheel belong together."""
 
+import ast
 import json
 import re
 import resource
@@ -18,7 +19,7 @@ WRITTEN_BY_HAND = {"__init__.py", "network/__init__.py", "paper/__init__.py"}
 
 
 def processor_time() -> float:
-    "Seconds that the children of this process have used"
+    "Return the seconds that the children of this process have used"
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -28,6 +29,43 @@ def test_format():
     "notebooks and checks are formatted, and no name in them is unused or undefined"
     run([BIN / "ruff", "format", "--check", "--quiet"], ROOT)
     run([BIN / "ruff", "check", "--quiet"], ROOT)
+
+
+def not_verbs(path: Path) -> list:
+    "Return the functions of a module whose docstring does not begin with a verb"
+    known = set((ROOT / ".ci/verbs.txt").read_text(encoding="utf-8").split())
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and (words := ast.get_docstring(node)):
+            if words.split()[0].rstrip(",:") not in known:
+                found.append(f"{path.stem}.{node.name}: {words.splitlines()[0]!r}")
+    return found
+
+
+@pytest.mark.remedy("begin with Return, Fit, Find, Raise, ...; .ci/verbs.txt has the verbs so far")
+def test_docstrings_begin_with_a_verb(record_property):
+    "what a function does is said first, in modules that .ci/not_yet.txt does not list"
+    not_yet = (ROOT / ".ci/not_yet.txt").read_text(encoding="utf-8").split()
+    modules = {
+        path.relative_to(ROOT / LIBRARY).as_posix(): not_verbs(path)
+        for path in sorted((ROOT / LIBRARY).rglob("*.py"))
+    }
+    wrong = {name: found for name, found in modules.items() if found}
+    left = sum(len(found) for name, found in wrong.items() if name in not_yet)
+    free = " ".join(name for name in not_yet if name not in wrong)
+    record_property("docstrings without a verb", f"{left}; done, but in not_yet.txt: {free}")
+    found = []
+    for name, functions in wrong.items():
+        if name not in not_yet:
+            found += functions
+    complain(found)
+
+
+@pytest.mark.remedy("decide between the two versions and remove the marks")
+def test_merges_are_finished():
+    "no file holds the marks of a merge"
+    text = {name: (ROOT / name).read_bytes() for name in files() if (ROOT / name).is_file()}
+    complain([name for name, content in text.items() if b"\n<<<<<<< " in content])
 
 
 @pytest.mark.remedy("import heavy packages inside the function that needs them")
@@ -58,7 +96,7 @@ def test_import_is_light(record_property):
 
 
 @pytest.mark.remedy(
-    "run `make sync` and commit what it changed; a notebook that is not valid must be repaired first"
+    "run `make sync` and commit what it changed; repair a notebook that is not valid first"
 )
 def test_notebooks_are_clean(copy):
     "nbdev_clean would change no notebook"
@@ -125,12 +163,16 @@ def test_notebooks_are_presentable():
     complain(found)
 
 
-@pytest.mark.remedy(
-    "name it once in nbs/sidebar.yml; one in nbs/tests/: run nbs/tests/overview.ipynb again"
-)
+@pytest.mark.remedy("name it once in nbs/sidebar.yml; one in nbs/tests/ in its overview.ipynb")
 def test_sidebar_is_complete():
     "every notebook has its one place in nbs/sidebar.yml, or on the page about the tests"
-    complain(docs.misplaced(ROOT / "nbs"))
+    listed = []
+    for _, names in docs.sidebar(ROOT / "nbs"):
+        listed += names
+    overview = (ROOT / "nbs" / docs.TESTS).read_text(encoding="utf-8")
+    listed += [f"tests/{name}" for name in re.findall(r"\]\((\w+\.ipynb)\)", overview)]
+    times = {name: listed.count(name) for name in docs.notebooks(ROOT / "nbs")}
+    complain([f"{name} is listed {count} times" for name, count in times.items() if count != 1])
 
 
 @pytest.mark.remedy("run `make sync` and commit what it changed")
@@ -145,7 +187,7 @@ def test_readme_is_in_sync(copy):
 @pytest.mark.timeout(900)
 @pytest.mark.remedy("see package_data, requirements and console_scripts in settings.ini")
 def test_wheel_works(copy, record_property):
-    "the built wheel, in a clean environment and another directory: modules, data, command, README.md"
+    "the built wheel works in a clean environment: modules, data, command, README.md"
     wheel, clean, elsewhere = build_wheel(copy), copy.parent / "clean", copy.parent / "elsewhere"
     packed = set(ZipFile(wheel).namelist())
     complain(

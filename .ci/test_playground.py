@@ -1,4 +1,4 @@
-"""The playground in a real browser: it trains as Python does, follows mouse, finger and keys, keeps its neighbours.
+"""The playground in a real browser: it trains as Python does, follows mouse, finger and keys.
 
 `.venv/bin/pytest .ci/test_playground.py --pictures FOLDER` saves what the page looks like.
 """
@@ -30,12 +30,13 @@ RESTS = """async () => {
 # The scores of queries in the page, and for kernels the weights of the rows
 TRAIN = """([X, options, queries]) => {
   const { functions, weights } = selfEncoder.train(X, options);
-  return [queries.map(query => selfEncoder.values(functions, query)), weights ? queries.map(weights) : []];
+  const scores = queries.map(query => selfEncoder.values(functions, query));
+  return [scores, weights ? queries.map(weights) : []];
 }"""
 
 
 def rest(page):
-    "Until the fine picture of the last change is there"
+    "Wait until the fine picture of the last change is there"
     page.wait_for_function(RESTS)
 
 
@@ -54,7 +55,7 @@ def page(open_playground):
     return open_playground()
 
 
-# ---- the same training as in Python -------------------------------------------------------------------------------
+# ---- the same training as in Python -------------------------------------------------------------
 
 CASES = {
     "the paper's square": [[1, 1], [-1, 1], [-1, -1], [1, -1]],
@@ -88,7 +89,7 @@ CASES = {
 
 
 def trained_in_python(X, invariance, output, alpha, queries):
-    "The logits of the queries at the optimum, in double precision"
+    "Return the logits of the queries at the optimum, in double precision"
     coordinates = TableCoordinates(invariance).fit(X)
     Z = torch.as_tensor(coordinates.transform(X))
     network = SelfEncoderNetwork(Z.shape[1], len(Z), output_activation=output, dtype=torch.float64)
@@ -115,7 +116,8 @@ def trained_in_page(page, X, queries, invariance, output, alpha) -> list:
 
 
 def check_regions(case, scores, model, queries, gap):
-    "The estimator's nearest row has the largest score, where it is clear: on a border either side is right"
+    "Check that the estimator's nearest row has the largest score, where it is clear"
+    # on a border either side is right
     best, second = np.sort(scores, axis=1)[:, :-3:-1].T
     clear = best - second > gap
     assert clear.mean() > 0.3 or "two equal ones" in case, f"{case}: hardly a query is clear"
@@ -167,7 +169,7 @@ def test_kernel(page, name):
         check_regions(case, scores, model, queries, 1e-3)
 
 
-# ---- a visitor ------------------------------------------------------------------------------------------------------
+# ---- a visitor ----------------------------------------------------------------------------------
 
 
 def picture(page, name) -> str:
@@ -175,7 +177,7 @@ def picture(page, name) -> str:
 
 
 def kept(page) -> tuple:
-    "The share of the plane that keeps its nearest point, in the two pictures"
+    "Return the share of the plane that keeps its nearest point, in the two pictures"
     return tuple(
         page.locator(f"#{name}-meter").evaluate("meter => meter.value")
         for name in ("euclidean", "learned")
@@ -212,7 +214,7 @@ def drag(page, selector, dx, dy):
 
 
 def swipe(page, selector, dx, dy):
-    "The same with a finger"
+    "Drag with a finger"
     finger = page.context.new_cdp_session(page)
     touch = lambda kind, *places: finger.send(
         "Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(places)}
@@ -313,7 +315,7 @@ def test_adding(page):
 
 
 def lines(page) -> list:
-    "The lines from the cursor to the points: sign and thickness"
+    "Return the lines from the cursor to the points: sign and thickness"
     return page.locator("#lines line").evaluate_all(
         "lines => lines.map(l => [l.getAttribute('class'), +l.getAttribute('stroke-width')])"
     )
@@ -331,7 +333,8 @@ def test_weights(page):
     box = page.locator("#learned canvas").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + box["height"] * 0.6)
     said = page.text_content("#weights")
-    here = [float(word.rstrip(",.").replace("−", "-")) for word in said.split() if word[0] in "+−"]
+    numbers = [word for word in said.split() if word[0] in "+−"]
+    here = [float(word.rstrip(",.").replace("−", "-")) for word in numbers]
     assert said.startswith("Weights at the cursor") and abs(sum(here) - 1) < 0.06, said
     assert lines(page) != at_point and {sign for sign, _ in lines(page)} == {"plus", "minus"}
     assert [sign == "minus" for sign, _ in lines(page)] == [

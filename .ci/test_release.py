@@ -20,7 +20,6 @@ def settings():
 @pytest.mark.remedy("write the version of settings.ini there too, and a section in CHANGELOG.md")
 def test_version_is_said_once(settings):
     complain(release.said_otherwise(settings["version"]))
-    assert len(release.said_otherwise("9.9.9")) == 4  # in three files, and in CHANGELOG.md
 
 
 @pytest.mark.remedy("write the requirements of settings.ini into conda/meta.yaml")
@@ -54,19 +53,3 @@ def test_workflows(settings):
         assert any(wanted in step for step in steps), wanted
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
-
-
-@pytest.mark.remedy("mend .ci/release.py")
-def test_lowest_versions_and_readme(settings):
-    "The lowest versions replace the pins, and README.md has code that can be run"
-    lowest = release.lowest(settings)
-    assert (
-        lowest["pandas"] == "pandas==2.2.2"
-        and lowest["torch"] == release.pins()["torch"] != "torch==2.6"
-    )
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    program = release.readme_program(text)
-    compile(program, "README.md", "exec")
-    assert "import" in program and "```" not in program
-    words = {line.split()[1] for line in release.readme_commands(text)}
-    assert {"explore", "explain", "fit", "predict", "info"} <= words

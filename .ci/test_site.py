@@ -1,13 +1,15 @@
-"""The documentation site: its links lead somewhere; in a real browser, opened from disk, it can be read and used.
+"""The documentation site: its links lead somewhere; in a real browser it can be read and used.
 
 `.venv/bin/pytest .ci/test_site.py --pictures FOLDER` saves what each page looks like on a phone.
 """
 
+import html
+import os
 import re
 import sys
+from pathlib import PurePosixPath
 
 import pytest
-import yaml
 
 import docs
 from browser import complaints, unreadable
@@ -32,12 +34,15 @@ HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(h => +h
 CUT_OFF = r"""[...document.querySelectorAll('main *')]
   .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
   .filter(e => /auto|scroll|hidden/.test(getComputedStyle(e).overflowX))
-  .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient')).map(e => e.outerHTML.slice(0, 80))"""
+  .filter(e => !getComputedStyle(e).backgroundImage.includes('gradient'))
+  .map(e => e.outerHTML.slice(0, 80))"""
 # a name in backticks inside a link becomes a link inside a link, which shows as what was typed
 LEFTOVERS = r"""[...document.querySelectorAll('main p, main li, main td')].map(e => e.innerText)
   .filter(t => /\]\s*\(https?:/.test(t)).map(t => t.slice(0, 80))"""
-COVERED = """[...document.querySelectorAll('.copy')].filter(button =>
-  button.getBoundingClientRect().bottom > button.parentElement.getBoundingClientRect().top + 1).length"""
+COVERED = """[...document.querySelectorAll('.copy')].filter(button => {
+  const code = button.parentElement.getBoundingClientRect();
+  return button.getBoundingClientRect().bottom > code.top + 1;
+}).length"""
 
 
 @pytest.fixture(scope="session")
@@ -47,27 +52,84 @@ def site():
         yield tree / "_docs"
 
 
+def readable(site) -> list:
+    "Return the pages of the site without the redirections"
+    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
+    old = {site / name for name in docs.moved().keys() - pages}
+    return sorted(set(site.rglob("*.html")) - old)
+
+
+def links_of(page_html: str) -> list:
+    "Return what a page links to and loads"
+    return [html.unescape(link) for link in re.findall(r'\b(?:href|src)="([^"]*)"', page_html)]
+
+
+def broken(name: str, pages: dict, files: set) -> list:
+    "Return what is wrong with one page: title, descriptions of images, links inside the site"
+    page, found = pages[name], []
+    if not re.search(r"<title>\s*\S", page):
+        found.append("the page has no title")
+    for image in re.findall(r"<img\b[^>]*>", page):
+        if not re.search(r'alt="\s*[^"\s]', image):
+            found.append(f"{image[:60]} has no alt text (add `#| fig-alt:` to its cell)")
+    for link in links_of(page):
+        target, _, anchor = link.partition("#")
+        if re.match(r"\w[\w+.-]*:|//", link):
+            continue
+        path = os.path.normpath(PurePosixPath(name).parent / target) if target else name
+        if path not in files:
+            found.append(f"the link {link} leads nowhere")
+        elif anchor and path in pages and f'id="{anchor}"' not in pages[path]:
+            found.append(f"the link {link} names no place on that page")
+        elif path == "tools/cli.html" and anchor and name != path:
+            found.append(f"the link {link} leads from a method to the command's parser")
+    return [f"{name}: {fault}" for fault in found]
+
+
 def test_links(site):
-    "Links lead where their words say, every page has a title, every image a description; no test data is published"
-    internal = [
-        path.relative_to(site)
-        for path in site.rglob("*.html")
-        if path.name != "cli.html"
-        and re.search(r'href="[^"]*cli\.html#', path.read_text(encoding="utf-8"))
-    ]
-    complain(
-        docs.problems(site)
-        + [f"{path} links the name of a method to the command's parser" for path in internal]
-        + [
-            f"{path} is not for readers"
-            for path in (site / "tests").rglob("*")
-            if path.is_file() and path.suffix not in (".html", ".png", ".svg")
+    "Links lead somewhere, pages have titles, images descriptions; no test data is published"
+    files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    pages = {
+        name: (site / name).read_text(encoding="utf-8") for name in files if name.endswith(".html")
+    }
+    found = []
+    for name in sorted(pages):
+        found += broken(name, pages, files)
+    for name in sorted(files):
+        if name.startswith("tests/") and not name.endswith((".html", ".png", ".svg")):
+            found.append(f"{name} is not for readers")
+    complain(found)
+
+
+SHOWN = {
+    "index.html": [r'<p class="promise">\w', r'alt="[^"]', 'class="output scroll"'],
+    "start/credit.html": ['rel="prev"', 'rel="next"', "aria-current=page>", "Open as notebook"],
+    "tools/reference.html": [r'id="kernelselfencoder\.kneighbors"'],
+    "kernel/solution.html": [
+        r"<details>\s*<summary>\s*Source",
+        "<figcaption",
+        "<math display=.block",
+    ],
+}
+
+
+def test_nothing_is_lost(site):
+    "Promise, formulas, figures, tables, definitions with their source and neighbours are shown"
+    found = []
+    for name, patterns in SHOWN.items():
+        page = (site / name).read_text(encoding="utf-8")
+        found += [f"{name} lacks {each}" for each in patterns if not re.search(each, page)]
+    for path in readable(site):
+        page = path.read_text(encoding="utf-8")
+        lost = [
+            each for each in ("\x1b[", ":::", "style scoped", "exported-source") if each in page
         ]
-    )
+        found += [f"{path.name} shows {each!r}" for each in lost]
+    complain(found)
 
 
 def faults(page) -> list:
-    "What is wrong with one page in its window: what sticks out or is cut off, markup, headings, contrast"
+    "Return what is wrong with one page in its window: what is cut off, markup, headings, contrast"
     found = [f"nothing shows that there is more of {element}" for element in page.evaluate(CUT_OFF)]
     found += [f"a reader sees the markup of a link: {text!r}" for text in page.evaluate(LEFTOVERS)]
     found += ["a button covers code"] * (page.evaluate(COVERED) > 0)
@@ -85,33 +147,6 @@ def faults(page) -> list:
     return found
 
 
-def readable(site) -> list:
-    "Return the pages of the site without the redirections"
-    moved = yaml.safe_load(docs.MOVED.read_text(encoding="utf-8"))
-    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
-    gone = moved.keys() - pages
-    return sorted(
-        path for path in site.rglob("*.html") if path.relative_to(site).as_posix() not in gone
-    )
-
-
-@pytest.mark.remedy("name in .ci/site/moved.yml the page that has its text now")
-def test_old_addresses(site, visit):
-    "Every address of 0.2 is a page, or leads to one, with the place on it"
-    moved = yaml.safe_load(docs.MOVED.read_text(encoding="utf-8"))
-    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
-    complain(
-        [
-            f"{old} leads to {new}, which is no page"
-            for old, new in moved.items()
-            if new not in pages
-        ]
-    )
-    page = visit(site / "index.html")
-    page.goto((site / "reference.html").as_uri() + "#selfencoder")
-    page.wait_for_url("**/tools/reference.html#selfencoder")
-
-
 @pytest.mark.parametrize("window", WINDOWS)
 def test_pages(window, site, visit, pictures):
     "Every page opens without errors and without the network, and can be read, by day and by night"
@@ -124,6 +159,17 @@ def test_pages(window, site, visit, pictures):
         found += [f"{address}, {window}: {fault}" for fault in heard + faults(page)]
         pictures(page, f"{address.replace('/', '-')}-{window.split()[-1]}")
     complain(found)
+
+
+@pytest.mark.remedy("name in .ci/site/moved.yml the page that has its text now")
+def test_old_addresses(site, visit):
+    "Every address of 0.2 is a page, or leads to one, with the place on it"
+    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
+    wrong = {old: new for old, new in docs.moved().items() if new not in pages}
+    complain([f"{old} leads to {new}, which is no page" for old, new in wrong.items()])
+    page = visit(site / "index.html")
+    page.goto((site / "reference.html").as_uri() + "#selfencoder")
+    page.wait_for_url("**/tools/reference.html#selfencoder")
 
 
 def test_search(site, visit):
@@ -144,7 +190,7 @@ def test_search(site, visit):
 
 
 def test_copy_and_anchors(site, visit):
-    "Code can be copied, a section and a method can be linked to, and values can be copied into Python"
+    "Code can be copied, also into Python, and a section and a method can be linked to"
     page = visit(site / "tools/reference.html", permissions=["clipboard-read", "clipboard-write"])
     block = page.locator("div.sourceCode").first
     block.hover()
@@ -164,7 +210,7 @@ def test_copy_and_anchors(site, visit):
 
 
 def test_path(site, visit):
-    "A reader of the paper goes from its model to the verdict: each page names and leads to the next"
+    "A reader of the paper goes from its model to the verdict: each page leads to the next"
     names = dict(docs.sidebar(ROOT / "nbs"))["The paper, step by step"]
     path = [docs.page_of(name) for name in names]
     page = visit(site / path[0])

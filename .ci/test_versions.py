@@ -1,8 +1,8 @@
-"""The wheel on other Pythons and with the lowest versions of settings.ini: modules import, and notebooks run with it.
+"""The wheel on other Pythons and with the lowest versions of settings.ini: notebooks run with it.
 
-`make test-versions` takes every Python that is found, `make test VERSIONS=newest` the newest besides its own; both also
-take the lowest versions, on their own Python. The packages stay in .venv-3.x/ and .venv-lowest/ until constraints.txt or
-settings.ini changes; the wheel is always new.
+`make test-versions` takes every Python that is found, `make test VERSIONS=newest` the newest
+besides its own; both also take the lowest versions, on their own Python. The packages stay in
+.venv-3.x/ and .venv-lowest/ until constraints.txt or settings.ini changes; the wheel is new.
 """
 
 import os
@@ -28,7 +28,7 @@ PYTHONS = [
     "*/*_estimators.ipynb",
     "paper/01_network.ipynb",
     "tests/oracle.ipynb",
-    "tests/sklearn_checks.ipynb",
+    "tests/scikit_learn.ipynb",
 ]
 PACKAGES = ["kernel/*.ipynb", "paper/0*.ipynb"]
 # what running a notebook takes; the rest of the development requirements may want newer versions
@@ -45,12 +45,13 @@ TOOLS = [
     "dask[dataframe,distributed]",
 ]
 ASK = """import sys, sysconfig
-print(*sys.version_info[:2], sys.version_info.releaselevel, sysconfig.get_config_var("Py_GIL_DISABLED") or 0)"""
+free = sysconfig.get_config_var("Py_GIL_DISABLED") or 0
+print(*sys.version_info[:2], sys.version_info.releaselevel, free)"""
 
 
 @cache
 def pythons() -> dict:
-    "The Pythons on the path and under pyenv that the library promises to work with, by version, the newest last"
+    "Return the Pythons on the path and under pyenv that may be used, by version, the newest last"
     oldest = tuple(map(int, get_config(path=ROOT).min_python.split(".")))
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     places = [shutil.which(f"python3.{minor}") for minor in range(oldest[1], 100)]
@@ -66,7 +67,7 @@ def pythons() -> dict:
 
 
 def what_runs(version: str) -> list:
-    "The imports, and some notebooks"
+    "Return the imports, and some notebooks"
     patterns = PACKAGES if version == LOWEST else PYTHONS
     return [
         "imports",
@@ -99,7 +100,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="session")
 def place():
-    "A copy of the tree without the library, which then comes only from the wheel beside it"
+    "Make a copy of the tree without the library, which then comes from the wheel beside it"
     with copied_tree() as tree:
         build_wheel(tree)
         shutil.rmtree(tree / LIBRARY)
@@ -108,7 +109,7 @@ def place():
 
 @pytest.fixture(scope="session")
 def installed(version, python, place):
-    "The Python of an environment with the wheel and all that is needed to test it"
+    "Return the Python of an environment with the wheel and all that is needed to test it"
     environment, wheel = ROOT / f".venv-{version}", next(place.parent.glob("*.whl"))
     stamp, inputs = environment / ".ready", [ROOT / "constraints.txt", ROOT / "settings.ini"]
     if not stamp.exists() or stamp.stat().st_mtime < max(path.stat().st_mtime for path in inputs):

@@ -26,13 +26,13 @@ os.environ.update(OMP_NUM_THREADS="1", MPLBACKEND="agg")
 
 
 def complain(found: list):
-    "Fails the check with what was found, if anything was"
+    "Fail the check with what was found, if anything was"
     if found:
         pytest.fail("\n".join(found), pytrace=False)
 
 
 def files(*options) -> list:
-    "The files that `git ls-files` lists and that exist, as paths relative to the root"
+    "Return the files that `git ls-files` lists and that exist, as paths relative to the root"
     listed = subprocess.run(
         ["git", "ls-files", "-z", *options], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -43,7 +43,7 @@ def files(*options) -> list:
 
 @contextmanager
 def copied_tree(*options):
-    "A copy of what git knows, or would know if everything but ignored files were committed"
+    "Make a copy of what git knows, or would know if everything but ignored files were committed"
     with TemporaryDirectory(prefix=f"{LIBRARY}-") as place:
         tree = Path(place).resolve() / "tree"
         for name in files(*options or ("--cached", "--others", "--exclude-standard")):
@@ -57,7 +57,7 @@ def contents(folder: Path, pattern: str) -> dict:
 
 
 def finish(command: list, cwd: Path, **environment) -> tuple:
-    "The exit code of a command and what it printed; when the check times out, the command's children end too"
+    "Return a command's exit code and what it printed; its children end when the check times out"
     env = {**os.environ, "PYTHONPATH": str(cwd), **environment}
     process = subprocess.Popen(
         list(map(str, command)),
@@ -78,7 +78,7 @@ def finish(command: list, cwd: Path, **environment) -> tuple:
 
 
 def run(command: list, cwd: Path, **environment) -> str:
-    "What a command printed; if it fails, so does the check"
+    "Return what a command printed; if it fails, so does the check"
     code, output = finish(command, cwd, **environment)
     if code:
         complain(output.splitlines()[-40:] or [f"{command[0]} failed"])
@@ -89,14 +89,10 @@ def run_notebook(path: Path, tree: Path, commands: Path = BIN, **environment):
     "Run a notebook of `tree` from top to bottom; one that nbdev_test passes over has failed"
     command = [commands / "nbdev_test", "--path", path, "--n_workers", "0", "--do_print"]
     if "- Completed" not in run(command, tree, **environment):
-        complain(
-            [
-                "skipped by nbdev_test: remove `skip_exec` from its front matter, or the .notest file beside it"
-            ]
-        )
+        complain(["skipped by nbdev_test: remove `skip_exec`, or the .notest file beside it"])
 
 
-# ---- the wheel ------------------------------------------------------------------------------------------------
+# ---- the wheel ----------------------------------------------------------------------------------
 
 PROBE = """
 import importlib, pathlib, pkgutil, sys
@@ -111,7 +107,7 @@ print(load_dataset("glass").frame.head())
 
 
 def build_wheel(tree: Path) -> Path:
-    "The wheel of `tree`, beside it"
+    "Build the wheel of `tree` beside it and return it"
     options = ["--no-deps", "--no-build-isolation", "--use-pep517", "-w", tree.parent]
     run([sys.executable, *PIP, "wheel", *options, "."], tree)
     return next(tree.parent.glob("*.whl"))
@@ -124,7 +120,7 @@ def install(
     cwd: Path,
     versions: Path = ROOT / "constraints.txt",
 ) -> Path:
-    "A new environment with what is wanted, in these versions; returns its Python"
+    "Make an environment with what is wanted, in these versions, and return its Python"
     run([python, "-m", "venv", "--clear", environment], cwd, PYTHONPATH="")
     own = environment / "bin/python"
     run([own, *PIP, "install", "--no-compile", "-c", versions, *what], cwd, PYTHONPATH="")

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['COMMANDS', 'option', 'command', 'main']
 
-# %% ../nbs/tools/cli.ipynb #179d0a70
+# %% ../nbs/tools/cli.ipynb #fb5977fb
 import argparse
 import difflib
 import inspect
@@ -38,15 +38,10 @@ def command(*options):
 
 # %% ../nbs/tools/cli.ipynb #03e6a2d8
 def nearest_name(name: str, known, cutoff: float = 0.6) -> str | None:
-    "The known name that was perhaps meant, or None; capital and small letters count the same"
+    "Return the known name that was perhaps meant, or None; capital and small letters count the same"
     small = {each.lower(): each for each in known}
-    return next(
-        (
-            small[near]
-            for near in difflib.get_close_matches(name.lower(), small, n=1, cutoff=cutoff)
-        ),
-        None,
-    )
+    near = difflib.get_close_matches(name.lower(), small, n=1, cutoff=cutoff)
+    return small[near[0]] if near else None
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,23 +54,21 @@ class Parser(argparse.ArgumentParser):
         )
 
     def refuse_extra(self, words: list):
-        "The sentence for words that no option takes"
+        "Exit with a sentence about words that no option takes"
         wrong = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
         if wrong is None:
             self.error(f"{words[0]!r} is one word too many")
-        near = nearest_name(
-            wrong, [name for name in self._option_string_actions if name.startswith("--")], 0.7
-        )
-        self.error(f"there is no option {wrong!r}" + (f"; did you mean {near!r}?" if near else ""))
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        near = nearest_name(wrong, known, 0.7)
+        hint = f"; did you mean {near!r}?" if near else ""
+        self.error(f"there is no option {wrong!r}{hint}")
 
     def refuse_unknown(self, words: list):
-        "The same for options that are not there, before one that is missing is asked for"
+        "Do the same for options that are not there, before one that is missing is asked for"
         words = words[: words.index("--")] if "--" in words else words
-        unknown = [
-            word
-            for word in words
-            if word.startswith("--") and word.partition("=")[0] not in self._option_string_actions
-        ]
+        options = [word for word in words if word.startswith("--")]
+        known = self._option_string_actions
+        unknown = [word for word in options if word.partition("=")[0] not in known]
         if unknown:
             self.refuse_extra(unknown)
 
@@ -83,15 +76,14 @@ class Parser(argparse.ArgumentParser):
 DESCRIPTION = """Nearest neighbours for tables, learned without labels and without preprocessing.
 
     selfencoder explore customers.csv --target churned --id customer -o look.html
-    selfencoder explain customers.csv new.csv --target churned --id customer -o why.html
-    selfencoder fit customers.csv --target churned --id customer -o model.safetensors
-    selfencoder predict model.safetensors new.csv --id customer
-    selfencoder neighbors model.safetensors new.csv --id customer -k 3"""
+    selfencoder fit customers.csv --target churned --id customer -o churn.skops
+    selfencoder predict churn.skops new.csv -o predicted.csv
+    selfencoder neighbors churn.skops new.csv -k 3"""
 
 
 def make_parser() -> Parser:
-    "The parser for `selfencoder` and each of its commands"
-    style = dict(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    "Return the parser for `selfencoder` and each of its commands"
+    style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     more = "`selfencoder COMMAND --help` explains one command."
     parser = Parser(prog="selfencoder", description=DESCRIPTION, epilog=more, **style)
     parser.add_argument("--version", action="version", version=f"selfencoder {__version__}")
@@ -108,28 +100,24 @@ def make_parser() -> Parser:
 
 # %% ../nbs/tools/cli.ipynb #0cf2b551
 def note(text: str):
-    "Say something about the work on the error stream"
+    "Print a note about the work on the error stream"
     print(f"selfencoder: {text.rstrip('.')}.", file=sys.stderr)
 
 
 @contextmanager
 def notes_for_warnings():
-    "Show warnings as notes, each once"
+    "Show each warning once, as a note"
+    shown = set()
+
+    def show(message, *_, **__):
+        text = getattr(message, "in_command", str(message))
+        if text not in shown:
+            note(text)
+        shown.add(text)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        said = set()
-
-        def show(message, *_, **__):
-            text = (
-                str(message)
-                .replace("drop the column", "leave it out with --ignore")
-                .replace("read the file with decimal=','", "say --decimal ,")
-            )  # as it is done here
-            if text not in said:
-                note(text)
-            said.add(text)
-
         warnings.showwarning = show
         yield
 
@@ -139,31 +127,32 @@ SECONDS_UNTIL_PROGRESS = 2.0
 
 @contextmanager
 def working(text: str):
-    "On a terminal, show after two seconds what is being done, and for how long"
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield
-        return
-    done, start = threading.Event(), time.monotonic()
+    "Show after two seconds what is being done"
+    done = threading.Event()
+    start = time.monotonic()
 
     def show():
         if done.wait(SECONDS_UNTIL_PROGRESS):
             return
+        if not sys.stderr.isatty():
+            note(text)
+            return
         while not done.wait(0.2):
-            print(
-                f"\rselfencoder: {text}, {time.monotonic() - start:.0f} s ...",
-                end="",
-                file=sys.stderr,
-                flush=True,
-            )
-        print("\r\033[K", end="", file=sys.stderr, flush=True)  # the line is empty again
+            seconds = time.monotonic() - start
+            line = f"\rselfencoder: {text}, {seconds:.0f} s ..."
+            print(line, end="", file=sys.stderr, flush=True)
+        # The line is empty again.
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     shown = threading.Thread(target=show, daemon=True)
-    shown.start()
+    if sys.stderr is not None:
+        shown.start()
     try:
         yield
     finally:
         done.set()
-        shown.join()
+        if shown.is_alive():
+            shown.join()
 
 # %% ../nbs/tools/cli.ipynb #c3726086
 def main(arguments: list = None):  # the words after `selfencoder`; by default those that were typed
@@ -182,29 +171,37 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
         getattr(args, "parser", parser).refuse_extra(extra)
     if args.command is None:
         return parser.print_help()
-    args.typed = ["selfencoder", *arguments]  # results remember how they were made
+    # Results remember how they were made.
+    args.typed = " ".join(["selfencoder", *arguments])
     try:
         with notes_for_warnings():
             code = COMMANDS[args.command][0](args)
         if sys.stdout:
-            sys.stdout.flush()  # what can't be written is found here, not when Python ends
+            # What cannot be written is found here, not when Python ends.
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         _forget_output()
-        return 141  # the shell's code for "nobody reads on"
+        # The shell's code for "nobody reads on".
+        return 141
+    except KeyboardInterrupt:
+        # The shell's code for "stopped by Ctrl-C".
+        return 130
     except OSError as error:
         _forget_output()
-        about = (
-            f"{os.fspath(error.filename)!r} can't be used"
-            if error.filename
-            else "writing has failed"
-        )
-        message = f"{about} ({error.strerror})" if error.strerror else str(error)
+        message = _about(error)
     except (ValueError, MemoryError) as error:
         message = str(error) or "there is not enough memory"
-    except KeyboardInterrupt:
-        return 130  # the shell's code for "stopped by Ctrl-C"
     args.parser.error(message.rstrip("."))
+
+
+def _about(error: OSError) -> str:
+    "Return what the operating system has refused"
+    if not error.strerror:
+        return str(error)
+    if error.filename:
+        return f"{os.fspath(error.filename)!r} can't be used ({error.strerror})"
+    return f"writing has failed ({error.strerror})"
 
 
 def _forget_output():
@@ -227,7 +224,7 @@ def info(args):
     from selfencoder.paper.results_store import PACKAGES, versions
     from selfencoder.runtime import choose_device
 
-    rows = versions([*PACKAGES, "matplotlib", "safetensors"]) | {
+    rows = versions([*PACKAGES, "matplotlib", "skops"]) | {
         "device": choose_device("auto"),
         "threads": torch.get_num_threads(),
         "datasets": " ".join(dataset_names()),
@@ -240,11 +237,13 @@ READING = [
     option(
         "--delimiter", metavar="CHAR", help="what separates fields in CSV files (default: inferred)"
     ),
-    option(
-        "--decimal", choices=[".", ","], help="what marks decimals in CSV files (default: inferred)"
-    ),
     option("--encoding", metavar="NAME", help="of CSV files that are not UTF-8, such as cp1252"),
 ]
+DECIMAL = option(
+    "--decimal",
+    choices=[".", ","],
+    help="what marks decimals in CSV files (default: decided column by column)",
+)
 LEARNING = [
     option("--target", metavar="COLUMN", help="the column to predict; it is not compared"),
     option(
@@ -260,45 +259,28 @@ LEARNING = [
         action="store_true",
         help="the target is a number, even if it looks like classes",
     ),
-    option("--seed", type=int, default=0, metavar="N", help="of random choices (default: 0)"),
+    option(
+        "--id",
+        metavar="COLUMN",
+        help="the column that names the rows in answers; it is not compared",
+    ),
 ]
-ID = option(
-    "--id", metavar="COLUMN", help="the column that names the rows in answers; it is not compared"
-)
-MODEL = option(
-    "--model",
-    choices=["kernel", "network"],
-    default="kernel",
-    help="kernel: recommended; network: the self-encoder of the paper (default: kernel)",
-)
-WRITING = option(
-    "-o", "--out", default="-", metavar="FILE", help="where to write (default: standard output)"
-)
-SPREADSHEET = option(
-    "--spreadsheet",
-    action="store_true",
-    help="put an apostrophe before text that a spreadsheet would run as a formula",
-)
-QUERY = option("query", metavar="NEW", help="the query rows: CSV, Parquet or Arrow, - for a pipe")
 TABLE = option(
-    "table",
-    metavar="TABLE",
-    help="what to learn from: CSV, Parquet or Arrow with a header, - for a pipe",
+    "table", metavar="TABLE", help="what to learn from: CSV or Parquet with a header, - for a pipe"
 )
-
-
-def reading(args) -> dict:
-    "How the files of a command are to be read"
-    return {
-        "delimiter": args.delimiter,
-        "decimal": args.decimal,
-        "encoding": args.encoding,
-        "id": getattr(args, "id", None),
-    }
+MODEL = option("model", metavar="MODEL", help="a model file from `fit`")
+QUERY = option("query", metavar="NEW", help="the new rows: CSV or Parquet, - for a pipe")
+ANSWERS = option(
+    "-o",
+    "--out",
+    default="-",
+    metavar="FILE",
+    help="where to write: .csv or .parquet (default: CSV to standard output)",
+)
 
 # %% ../nbs/tools/cli.ipynb #e70c2ac9
 def check_names(given: list, known: list, what: str) -> list:
-    "The names given, or all if none is; a name that is not known gets one clear sentence"
+    "Return the names that are given, or all if none is; raise ValueError if one is not known"
     for name in given or []:
         near = nearest_name(name, known)
         hint = f"did you mean {near!r}? All of them: " if near else "choose from "
@@ -309,7 +291,7 @@ def check_names(given: list, known: list, what: str) -> list:
 
 @contextmanager
 def writing_to(path):
-    "An error of writing to `path` as one sentence"
+    "Turn an error of writing to `path` into one sentence"
     try:
         yield
     except BrokenPipeError:
@@ -328,105 +310,136 @@ def check_out(out: str, *inputs: str):
         return
     with writing_to(out):
         check_writable(out)
-    same = [
-        path
-        for path in inputs
-        if os.path.exists(path) and os.path.exists(out) and os.path.samefile(path, out)
-    ]
-    if same and not is_stream(out):
-        raise ValueError(f"{out!r} is what is read: write to another file")
+    for path in inputs:
+        both_exist = os.path.exists(path) and os.path.exists(out)
+        if both_exist and os.path.samefile(path, out) and not is_stream(out):
+            raise ValueError(f"{out!r} is what is read: write to another file")
 
 
-def write_text(out: str, text: str):
-    "Write an answer to a file, or to standard output if `out` is '-'"
+def write_answer(answer, out: str):
+    "Write a table to a file, or to standard output if `out` is '-'"
     from selfencoder.files import write_atomically
+    from selfencoder.table_files import answer_bytes
 
+    data = answer_bytes(answer, out)
     if out != "-":
         with writing_to(out):
-            write_atomically(out, text.encode())
-        note(f"written to {out}")
+            write_atomically(out, data)
+        note(f"{len(answer):,} lines are written to {out}")
     elif hasattr(sys.stdout, "buffer"):
-        sys.stdout.buffer.write(text.encode())  # UTF-8, whatever the terminal is set to
+        # UTF-8, whatever the terminal is set to.
+        sys.stdout.buffer.write(data)
     else:
-        sys.stdout.write(text)
+        sys.stdout.write(data.decode())
 
 # %% ../nbs/tools/cli.ipynb #d7af8fc1
-def write_csv(found, args):
-    "Write an answer as CSV"
-    from selfencoder.table_files import without_formulas
-
-    safe, formulas = without_formulas(found)
-    if formulas and not args.spreadsheet:
-        note(
-            f"the answer holds {formulas[0]!r:.60}, which a spreadsheet would run as a formula: --spreadsheet "
-            "prevents it"
-        )
-    write_text(args.out, (safe if args.spreadsheet else found).to_csv(index=False))
-
-# %% ../nbs/tools/cli.ipynb #8eb4ab61
-def training_table(args):
-    "The columns to compare, and the target or None"
-    import numpy as np
-    from selfencoder.table_files import table_from_file
-
-    if args.seed < 0:
-        raise ValueError(f"--seed must be at least 0; got {args.seed}")
+def check_learning(args):
+    "Raise ValueError for options that contradict each other"
     if (args.classes or args.numbers) and args.target is None:
         raise ValueError("--classes and --numbers need --target")
     if args.classes and args.numbers:
         raise ValueError("--classes and --numbers exclude each other")
-    named = getattr(args, "id", None)
     if args.target in args.ignore:
         raise ValueError(f"{args.target!r} cannot be the target and be ignored: choose one")
-    if named is not None and named == args.target:
-        raise ValueError(f"{named!r} cannot be the target and the id: choose one")
-    if is_model_file(args.table):
-        raise ValueError(
-            f"{args.table!r} is a model file, which does not hold the table that it was made from: name "
-            "that table"
-        )
+    if args.id is not None and args.id == args.target:
+        raise ValueError(f"{args.id!r} cannot be the target and the id: choose one")
+
+
+def training_table(args):
+    "Read the columns to compare, the target (or None), and how to read a file of new rows"
+    from selfencoder.table_files import content_of, decimal_readers, typed_table
+
+    check_learning(args)
     with working(f"reading {args.table}"):
-        table = table_from_file(args.table, **reading(args))
-    if named is not None and not table.index.is_unique:
-        note(f"the id {named!r} names more than one row with one name")
-    args.ignore = [column for column in args.ignore if column != named]
-    for column in [*args.ignore, *([] if args.target is None else [args.target])]:
+        content = content_of(args.table, args.encoding, args.delimiter)
+        if args.id is not None and args.id not in content:
+            raise ValueError(f"{args.table!r} has no column {args.id!r}, which --id names")
+        readers = decimal_readers(content, args.decimal)
+        table = typed_table(content, readers, args.id)
+    if args.id is not None and not table.index.is_unique:
+        note(f"the id {args.id!r} names more than one row with one name")
+    named = [column for column in args.ignore if column != args.id]
+    wanted = named if args.target is None else [*named, args.target]
+    for column in wanted:
         check_names([column], list(table.columns), f"column in {args.table!r} called")
     target = None if args.target is None else table.pop(args.target)
-    table = table.drop(columns=args.ignore)
+    table = table.drop(columns=named)
     if not len(table.columns):
         raise ValueError(f"{args.table!r} has no columns left to compare")
+    _note_row_numbers(table)
+    if target is not None:
+        known = target.notna().to_numpy()
+        if not known.any():
+            raise ValueError(f"the target {args.target!r} is empty in all rows")
+        table, target = table[known], target[known]
+    n_left_out = len(content) - len(table)
+    return table, target, {"id": args.id, "readers": readers, "n_left_out": n_left_out}
+
+
+def _note_row_numbers(table):
+    "Write a note about columns that grow from row to row"
     for name, values in table.items():
-        if values.dtype.kind in "iu" and len(values) >= 20 and (np.diff(values) > 0).all():
+        is_integer = values.dtype.kind in "iu" and len(values) >= 20
+        if is_integer and (values.diff().iloc[1:] > 0).all():
             note(
                 f"column {name!r} grows from row to row, as a row number does: if it is one, leave it out with "
                 f"--ignore {name!r}, or name the rows by it with --id {name!r}"
             )
-    return table, target
+
+# %% ../nbs/tools/cli.ipynb #8eb4ab61
+def read_target(target, args):
+    "Return a target without missing values as numbers or classes, and whether it is classes"
+    from selfencoder.tables import holds_text
+    from selfencoder.text_values import date_reader, number_reader
+
+    if holds_text(target) and not args.classes:
+        reader = date_reader(target, args.target) or number_reader(target, args.target)
+        target = target if reader is None else reader.read(target)
+    values = target.infer_objects()
+    if values.isna().any():
+        example = values.index[values.isna()][0]
+        raise ValueError(
+            f"the target {args.target!r} holds numbers, but not in row {example}: correct it, or leave it empty"
+        )
+    if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
+        values = values.astype(int)
+    if not target_is_classes(values, args):
+        note(f"{args.target!r} is taken as a number (--classes: as classes)")
+        return values, False
+    if values.nunique() == 1:
+        raise ValueError(
+            f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target out to "
+            "find neighbours without it"
+        )
+    as_number = " (--numbers: as a number)" if values.dtype.kind in "iuf" else ""
+    note(f"{args.target!r} is taken as {values.nunique()} classes{as_number}")
+    # A number with a fraction is no label.
+    return values.astype(str) if values.dtype.kind == "f" else values, True
 
 
 def target_is_classes(target, args) -> bool:
-    "Whether the known values of a target are classes: text, true and false, or at most 20 different whole numbers"
+    "Return whether the values of a target are classes; raise ValueError if they can be neither these nor numbers"
     import pandas as pd
 
-    numeric, different = pd.api.types.is_any_real_numeric_dtype(target.dtype), target.nunique()
+    is_numeric = pd.api.types.is_any_real_numeric_dtype(target.dtype)
+    n_different = target.nunique()
     if getattr(target.dtype, "kind", "O") in "mM":
         raise ValueError(
             f"the target {args.target!r} holds dates or durations: turn them into numbers first"
         )
-    if args.numbers and not numeric:
+    if args.numbers and not is_numeric:
         raise ValueError(
             f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: leave "
             "--numbers out to predict classes"
         )
     if args.classes or args.numbers:
         return args.classes
-    if not numeric and different > max(20, len(target) / 2):
+    if not is_numeric and n_different > max(20, len(target) / 2):
         raise ValueError(
-            f"the target {args.target!r} has {different:,} different values in {len(target):,} rows, "
+            f"the target {args.target!r} has {n_different:,} different values in {len(target):,} rows, "
             "which are hardly classes: choose another column, or pass --classes"
         )
-    return not numeric or different <= 20 and bool((target % 1 == 0).all())
+    return not is_numeric or n_different <= 20 and bool((target % 1 == 0).all())
 
 # %% ../nbs/tools/cli.ipynb #b9da4785
 @contextmanager
@@ -438,177 +451,110 @@ def about_the_table():
         raise ValueError(str(error)) from None
 
 
-def estimators(args) -> tuple:
-    "The classes of the family that is asked for: without a target, for classes, for numbers"
-    import selfencoder
+def describe(table):
+    "Print what the first columns are compared as"
+    from selfencoder.text_values import describe_columns
 
-    prefix = "SelfEncoder" if getattr(args, "model", "kernel") == "network" else "KernelSelfEncoder"
-    return tuple(getattr(selfencoder, prefix + kind) for kind in ("", "Classifier", "Regressor"))
-
-
-def known_target(target, args):
-    "The known values of a target, and whether they are classes; with a note about both"
-    known = target.notna()
-    if not known.any():
-        raise ValueError(f"the target {args.target!r} is empty in all rows")
-    values = target[known].infer_objects()
-    if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
-        values = values.astype(int)
-    if not known.all():
-        note(
-            f"rows without {args.target!r} are left out: {int((~known).sum()):,} of {len(known):,}"
-        )
-    if not target_is_classes(values, args):
-        note(f"{args.target!r} is taken as a number (--classes: as classes)")
-        return values, False
-    if values.nunique() == 1:
-        raise ValueError(
-            f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target out to "
-            "find neighbours without it"
-        )
-    note(
-        f"{args.target!r} is taken as {values.nunique()} classes"
-        + " (--numbers: as a number)" * (values.dtype.kind in "iuf")
-    )
-    return values.astype(
-        str
-    ) if values.dtype.kind == "f" else values, True  # a number with a fraction is no label
+    with about_the_table():
+        described = describe_columns(table)
+    shown = described.iloc[:25]
+    width = max(len(name) for name in shown.index)
+    for name, kind, examples in shown.itertuples():
+        print(f"  {name:<{width}}  {kind:<8}  {examples:.70}", file=sys.stderr)
+    if len(described) > len(shown):
+        print(f"  ... and {len(described) - len(shown)} more columns", file=sys.stderr)
 
 
-def fit_plan(table, target, args) -> str:
-    "What a fit to many rows will take, as it is shown on a terminal"
-    from selfencoder.kernel.fit import LANDMARKS, MANY_ROWS
-    from selfencoder.kernel.landmark_fit import FitPlan
+def has_copies(table) -> bool:
+    "Return whether rows repeat others in a way that makes leave-one-out too good"
+    from selfencoder.kernel.fit import warn_of_copies
 
-    (n, d), labelled = table.shape, target is not None
-    if n < MANY_ROWS or getattr(args, "model", "kernel") == "network":
-        return ""
-    return f" ({FitPlan(n, 2 * d, LANDMARKS, d, labelled, labelled)})"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            warn_of_copies(table)
+        except TypeError:
+            # A column holds lists, which the fit refuses.
+            return False
+    return bool(caught)
 
 
-def fitted(table, target, args):
-    "A self-encoder of the kind that the target asks for"
+def fitted(table, target, from_file, args):
+    "Fit a self-encoder of the kind that the target asks for; returns it with the target's values and a summary"
+    classes = None
+    if target is not None:
+        target, classes = read_target(target, args)
+    what = f"learning from {len(table):,} rows of {table.shape[1]:,} columns"
     with working("starting"):
-        plain, classifier, regressor = estimators(args)  # torch takes its time
-    what = f"learning from {len(table):,} rows of {table.shape[1]:,} columns" + fit_plan(
-        table, target, args
-    )
-    if target is None:
-        with about_the_table(), working(what):
-            return plain(random_state=args.seed).fit(table)
-    target = target.reset_index(drop=True)
-    values, classes = known_target(target, args)
-    y = values.reindex(target.index, fill_value=values.iloc[0]).to_numpy()
-    model, weights = (classifier if classes else regressor)(random_state=args.seed), {}
-    if len(values) < len(target):
-        if getattr(args, "model", "kernel") == "network":
-            raise ValueError(
-                f"--model network needs {args.target!r} in every row: leave out the rows without it"
-            )
-        weights["sample_weight"] = target.notna().to_numpy(
-            dtype=float
-        )  # zero: the row does not count
+        # torch takes its time
+        import selfencoder
+    kinds = {None: "", True: "Classifier", False: "Regressor"}
+    model = getattr(selfencoder, f"KernelSelfEncoder{kinds[classes]}")(random_state=0)
     with about_the_table(), working(what):
-        return model.fit(table, y, **weights)
+        groups = "duplicates" if has_copies(table) else None
+        y = () if target is None else (target.to_numpy(),)
+        model.fit(table, *y, groups=groups)
+    describe(table)
+    n_left_out = from_file["n_left_out"]
+    model.from_file_ = from_file
+    summary = f"{len(table):,} rows of {table.shape[1]} columns"
+    if n_left_out:
+        summary += f" ({n_left_out:,} without {args.target!r} are left out)"
+    if groups:
+        summary += "; rows that repeat others are left out together"
+    if hasattr(model, "loo_score_"):
+        summary += f"; leave-one-out score {model.loo_score_:.3f}"
+    return model, target, summary
 
-# %% ../nbs/tools/cli.ipynb #166ffffe
-def is_model_file(path: str) -> bool:
-    "Whether `path` is a file of safetensors: by its name, or by how it begins"
-    if path.endswith(".safetensors") or not os.path.isfile(path):
-        return path.endswith(".safetensors")
-    with open(path, "rb") as file:
-        head = file.read(9)
-    return head[8:] == b"{" and int.from_bytes(head[:8], "little") < os.path.getsize(path)
-
-
+# %% ../nbs/tools/cli.ipynb #ef82ec61
 def open_model(path: str):
-    "The estimator in a model file, of either family"
-    from selfencoder import KernelSelfEncoder, SelfEncoder
-    from selfencoder.files import read_model
-
-    if not is_model_file(path) and os.path.exists(path):
-        raise ValueError(f"{path!r} is not a model file: make one with `selfencoder fit`")
-    kernel = str(read_model(path)[0]["estimator"]).startswith("Kernel")
-    return (KernelSelfEncoder if kernel else SelfEncoder).load(path)
-
-# %% ../nbs/tools/cli.ipynb #ee6ab655
-def check_k(k: int, most: int):
-    "Refuse to look for more neighbours than there are"
-    if not 1 <= k <= most:
-        raise ValueError(f"-k must be between 1 and {most}, the rows to learn from; got {k}")
-
-
-def fit_and_read_queries(args):
-    "A model from a table, that table and its target, and the queries"
-    from selfencoder.table_files import columns_in, rows_from_file
-
-    if args.table == args.query == "-":
-        raise ValueError("only one of the two tables can come through the pipe")
-    table, target = training_table(args)
-    with working(f"reading {args.query}"):
-        queries = rows_from_file(args.query, columns_in(table), **reading(args))
-    note_missing_id(queries, args)
-    check_k(args.k, len(table) if target is None else int(target.notna().sum()))
-    return fitted(table, target, args), table, target, queries
-
-
-def open_and_read_queries(path: str, args):
-    "A model from its file, and the queries"
-    from selfencoder.table_files import columns_of, rows_from_file
+    "Open a model file"
+    from selfencoder import KernelSelfEncoder
 
     with working(f"reading {path}"):
-        model = open_model(path)
+        try:
+            return KernelSelfEncoder.load(path)
+        except FileNotFoundError as error:
+            raise ValueError(str(error)) from None
+
+
+def columns_and_file(model, args) -> tuple:
+    "Return the columns that a model compares, and what it remembers of the file that it was fitted to"
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise ValueError(
+            f"{args.model!r} was fitted without column names, which are needed to read a file: fit it on a "
+            "DataFrame"
+        )
+    return list(names), getattr(model, "from_file_", {"id": None, "readers": {}})
+
+
+def read_queries(names: list, from_file: dict, args):
+    "Read the new rows: the columns `names` as a training file holds them"
+    from selfencoder.table_files import rows_from_file
+
+    options = (args.encoding, args.delimiter, from_file["readers"], from_file["id"])
     with working(f"reading {args.query}"):
-        queries = rows_from_file(args.query, columns_of(model), **reading(args))
-    if args.id is not None and queries.index.name != args.id:
-        raise ValueError(f"{args.query!r} has no column {args.id!r}, which --id names")
-    return model, queries
-
-
-def note_missing_id(queries, args):
-    "Say that the rows of NEW have no ids, if only those of TABLE have"
-    if args.id is not None and queries.index.name != args.id:
-        note(f"{args.query!r} has no column {args.id!r}: its rows are numbered, counted from 0")
-
-
-def row_names(model, table=None):
-    "The names of the training rows: by the table, or by the model, or else their positions"
-    import numpy as np
-
-    if table is not None:
-        return np.asarray(table.index, dtype=object)
-    return np.asarray(getattr(model, "row_names_", np.arange(model.n_samples_fit_)), dtype=object)
-
-
-def training_targets(model):
-    "The target of each training row of a model, or None; that of the network's rows that are not visible is missing"
-    import numpy as np
-    from selfencoder.reasons import fitted_model
-
-    if hasattr(model, "identify"):
-        return fitted_model(model).y
-    if not hasattr(model, "predict") or isinstance(getattr(model, "classes_", None), list):
-        return None
-    targets = np.full(model.n_samples_fit_, None, dtype=object)
-    targets[model.visible_indices_] = (
-        model.classes_[model._codes[0]] if hasattr(model, "classes_") else model._targets
-    )
-    return targets
+        rows = rows_from_file(args.query, names, *options)
+    if from_file["id"] != rows.index.name:
+        note(
+            f"{args.query!r} has no column {from_file['id']!r}: its rows are numbered, counted from 0"
+        )
+    return rows
 
 # %% ../nbs/tools/cli.ipynb #14c9a046
 @command(
     TABLE,
     *LEARNING,
-    ID,
-    MODEL,
     option(
         "-o",
         "--out",
         required=True,
         metavar="MODEL",
-        help="where to write the model, such as model.safetensors",
+        help="where to write the model, such as model.skops",
     ),
     *READING,
+    DECIMAL,
 )
 def fit(args):
     """learn from a table, once, and keep what was learned in a file
@@ -620,31 +566,18 @@ def fit(args):
 
     examples:
 
-        selfencoder fit customers.csv --target churned --id customer -o churn.safetensors
-        selfencoder fit houses.parquet --target price -o price.safetensors
-        zcat log.csv.gz | selfencoder fit - --target failed -o failed.safetensors
+        selfencoder fit customers.csv --target churned --id customer -o churn.skops
+        selfencoder fit houses.parquet --target price -o price.skops
+        zcat log.csv.gz | selfencoder fit - --target failed -o failed.skops
     """
     check_out(args.out, args.table)
-    table, target = training_table(args)
-    model = fitted(table, target, args)
+    model, _, summary = fitted(*training_table(args), args)
     with writing_to(args.out):
         model.save("/dev/stdout" if args.out == "-" else args.out)
-    if args.id is not None and args.model == "network":
-        note(
-            "a file of --model network keeps no ids: `neighbors` will number the rows, counted from 0"
-        )
-    score = f", leave-one-out score {model.loo_score_:.3f}" if hasattr(model, "loo_score_") else ""
-    note(f"{len(table):,} rows of {table.shape[1]} columns{score}; written to {args.out}")
+    note(f"{summary}; written to {args.out}")
 
 
-@command(
-    option("model", metavar="MODEL", help="a model file from `fit`"),
-    QUERY,
-    ID,
-    WRITING,
-    SPREADSHEET,
-    *READING,
-)
+@command(MODEL, QUERY, ANSWERS, *READING)
 def predict(args):
     """predict the target of new rows with a model from `fit`
 
@@ -653,342 +586,143 @@ def predict(args):
 
     examples:
 
-        selfencoder predict churn.safetensors new.csv -o predicted.csv
-        cat new.csv | selfencoder predict churn.safetensors - | head
+        selfencoder predict churn.skops new.csv -o predicted.csv
+        cat new.csv | selfencoder predict churn.skops - | head
     """
     import pandas as pd
+    from selfencoder.table_files import check_answer_file
 
+    check_answer_file(args.out)
     check_out(args.out, args.model, args.query)
-    model, queries = open_and_read_queries(args.model, args)
+    model = open_model(args.model)
     if not hasattr(model, "predict"):
         raise ValueError(
             f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such models"
         )
-    if isinstance(getattr(model, "classes_", None), list):
-        raise ValueError(f"{args.model!r} has several targets")
+    queries = read_queries(*columns_and_file(model, args), args)
     with about_the_table(), working(f"predicting {len(queries):,} rows"):
         found = pd.DataFrame({"query": queries.index, "prediction": model.predict(queries)})
         if hasattr(model, "predict_proba"):
             shares = model.predict_proba(queries)
             for label, share in zip(model.classes_.tolist(), shares.T):
                 found[f"probability_{label}"] = share
-    write_csv(found, args)
+    write_answer(found, args.out)
 
-# %% ../nbs/tools/cli.ipynb #70c06f47
+# %% ../nbs/tools/cli.ipynb #58e82af6
+def row_names(model):
+    "Return the names of the training rows, or else their positions"
+    import numpy as np
+
+    return np.asarray(getattr(model, "row_names_", np.arange(model.n_samples_fit_)), dtype=object)
+
+
 @command(
-    option(
-        "table",
-        metavar="TABLE",
-        help="what to learn from, as for `fit`, or a model file from `fit`",
-    ),
+    MODEL,
     QUERY,
     option("-k", type=int, default=5, metavar="K", help="how many neighbours (default: 5)"),
-    *LEARNING,
-    ID,
-    MODEL,
-    WRITING,
-    SPREADSHEET,
+    ANSWERS,
     *READING,
 )
 def neighbors(args):
-    """find the nearest rows of a table for each row of another
+    """find the most similar rows of the training table for each new row
 
     Writes one line for each row of NEW and each of its neighbours: their numbers, counted from 0 in the order
     of the files, or their ids, and their distance; if there is a target, also that of the neighbour and the
-    prediction. A target also decides which columns matter most. A model file from `fit` answers at once; it knows
-    the ids of its table.
+    prediction. A model that was fitted with a target knows which columns matter most.
 
-    examples:
+    example:
 
-        selfencoder neighbors customers.csv new.csv -k 5 --target churned --id customer -o neighbors.csv
-        selfencoder neighbors churn.safetensors new.csv | head
+        selfencoder neighbors churn.skops new.csv -k 5 -o neighbors.csv
     """
     import numpy as np
     import pandas as pd
+    from selfencoder.reasons import fitted_model
+    from selfencoder.table_files import check_answer_file
 
-    check_out(args.out, args.table, args.query)
-    if is_model_file(args.table):
-        if args.target or args.ignore:
-            raise ValueError("--target and --ignore are for tables: a model knows its own")
-        model, queries = open_and_read_queries(args.table, args)
-        check_k(args.k, model.geometry_.n_outputs)
-        names, heading, target = row_names(model), "neighbor_target", training_targets(model)
-    else:
-        model, table, target, queries = fit_and_read_queries(args)
-        names, heading = row_names(model, table), f"neighbor_{args.target}"
+    check_answer_file(args.out)
+    check_out(args.out, args.model, args.query)
+    model = open_model(args.model)
+    most = model.geometry_.n_outputs
+    if not 1 <= args.k <= most:
+        raise ValueError(f"-k must be between 1 and {most}, the rows learned from; got {args.k}")
+    queries = read_queries(*columns_and_file(model, args), args)
     with about_the_table(), working(f"searching the neighbours of {len(queries):,} rows"):
         distances, rows = model.kneighbors(queries, args.k)
         found = pd.DataFrame(
             {
                 "query": np.repeat(np.asarray(queries.index, dtype=object), args.k),
                 "rank": np.tile(np.arange(1, args.k + 1), len(queries)),
-                "neighbor": names[rows.ravel()],
+                "neighbor": row_names(model)[rows.ravel()],
                 "distance": distances.ravel(),
             }
         )
+        target = fitted_model(model).y
         if target is not None and np.ndim(target) == 1:
-            found[heading] = np.asarray(target)[rows.ravel()]
-        if hasattr(model, "predict"):
+            found["neighbor_target"] = target[rows.ravel()]
             found["prediction"] = np.repeat(model.predict(queries), args.k)
-    write_csv(found, args)
-
-# %% ../nbs/tools/cli.ipynb #d819ee41
-@command(
-    TABLE,
-    QUERY,
-    option("-k", type=int, default=5, metavar="K", help="how many neighbours (default: 5)"),
-    *LEARNING,
-    ID,
-    WRITING,
-    *READING,
-)
-def explain(args):
-    """show why: a page with the neighbours of new rows and what decided
-
-    The page is one HTML file that needs no network. It shows rows of the table, so keep it as private.
-    A model file does not hold the table, so this command learns from it anew.
-
-    example:
-
-        selfencoder explain customers.csv new.csv --target churned --id customer -o why.html
-    """
-    from selfencoder.explain_page import explanation_page
-
-    check_out(args.out, args.table, args.query)
-    model, table, target, queries = fit_and_read_queries(args)
-    with about_the_table(), working(f"explaining {len(queries):,} rows"):
-        page = explanation_page(model, table, target, queries, args.k)
-    write_text(args.out, page)
+    write_answer(found, args.out)
 
 # %% ../nbs/tools/cli.ipynb #93c84c22
+def shown(model, rows):
+    "Return rows as a page shows them: text that holds numbers or dates as such, other text as it is"
+    from selfencoder.tables import as_floats
+    from selfencoder.text_values import FreeText
+
+    coordinates = model.coordinates_
+    rows = rows.copy(deep=False)
+    for j, (name, column) in enumerate(zip(rows, coordinates.columns_)):
+        reader = coordinates.text_.readers.get(j)
+        if reader is not None and not isinstance(reader, FreeText):
+            rows[name] = reader.read(rows[name])
+        is_text = not isinstance(reader, FreeText) and rows[name].dtype.kind not in "biufmM"
+        if is_text and column.kind == "number":
+            rows[name] = as_floats(rows[name], name, text=True)
+    return rows
+
+
 @command(
     TABLE,
-    ID,
+    option("query", nargs="?", metavar="NEW", help="new rows, which the page shows first"),
     *LEARNING,
-    WRITING,
+    option("-o", "--out", required=True, metavar="PAGE", help="where to write, such as look.html"),
     *READING,
+    DECIMAL,
 )
 def explore(args):
-    """look at a table: one page with a map of its rows, lists, and reasons for each row
+    """look at a table: one page with a map of its rows, lists, and reasons for each row, also for new ones
 
     The page is one HTML file that needs no network. It holds the table, so keep it as private.
     Of more than 5,000 rows it shows a sample. Rows without a target are left out.
 
     examples:
 
-        selfencoder explore customers.csv --target churned --id customer -o customers.html
+        selfencoder explore customers.csv --target churned --id customer -o look.html
+        selfencoder explore customers.csv new.csv --target churned --id customer -o why.html
     """
     from selfencoder.explorer import explore as explored, sample_note, sample_rows
 
-    check_out(args.out, args.table)
-    table, target = training_table(args)
-    if target is not None and target.isna().any() and target.notna().any():
-        note(
-            f"rows without {args.target!r} are left out: {int(target.isna().sum()):,} of {len(target):,}"
-        )
-        table, target = table[target.notna().to_numpy()], target.dropna()
-    about, rows = sample_note(len(table)), sample_rows(len(table))
-    table, target = table.iloc[rows], None if target is None else target.iloc[rows]
-    model = fitted(table, target, args)
-    if target is not None and hasattr(model, "classes_"):
-        target = target.astype(model.classes_.dtype)
+    inputs = [args.table] if args.query is None else [args.table, args.query]
+    if inputs == ["-", "-"]:
+        raise ValueError("only one of the two tables can come through the pipe")
+    check_out(args.out, *inputs)
+    table, target, from_file = training_table(args)
+    new = None
+    if args.query is not None:
+        new = read_queries(list(table), from_file, args)
+    about = sample_note(len(table))
+    rows = sample_rows(len(table))
+    table = table.iloc[rows]
+    target = None if target is None else target.iloc[rows]
+    model, target, summary = fitted(table, target, from_file, args)
     title = "Table" if args.table == "-" else os.path.basename(args.table)
-    with about_the_table(), working(f"drawing a map of {len(table):,} rows"):
-        shown = explored(model, table, target, title=title, note=about)
-    return write_text(args.out, shown.page())
-
-# %% ../nbs/tools/cli.ipynb #7303c044
-@command(
-    TABLE,
-    option(
-        "query",
-        nargs="?",
-        metavar="OTHER",
-        help="a second table with the same columns, to be linked to TABLE",
-    ),
-    option(
-        "--threshold",
-        type=float,
-        default=0.8,
-        metavar="S",
-        help="the least similarity, up to 1 (default: 0.8)",
-    ),
-    ID,
-    option(
-        "--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"
-    ),
-    WRITING,
-    SPREADSHEET,
-    *READING,
-)
-def duplicates(args):
-    """find rows that are nearly equal, in one table or between two
-
-    Writes one line for each pair, the most similar first: their numbers, counted from 0 in the order of the files,
-    or their ids, and their similarity, which is 1 for rows that are equal in every column.
-
-    examples:
-
-        selfencoder duplicates customers.csv --id customer -o pairs.csv
-        selfencoder duplicates customers.csv leads.csv --threshold 0.7 --ignore notes
-    """
-    from selfencoder import KernelSelfEncoder
-    from selfencoder.reasons import near_duplicates
-    from selfencoder.table_files import columns_of, rows_from_file
-
-    if not 0 < args.threshold <= 1:
-        raise ValueError(f"--threshold must be above 0 and at most 1; got {args.threshold}")
-    check_out(args.out, args.table, *([args.query] if args.query else []))
-    args.target, args.classes, args.numbers, args.seed = None, False, False, 0
-    table, _ = training_table(args)
-    with about_the_table(), working(f"comparing {len(table):,} rows"):
-        model = KernelSelfEncoder().fit(table)
-        other = (
-            rows_from_file(args.query, columns_of(model), **reading(args)) if args.query else None
-        )
-        if args.query:
-            note_missing_id(other, args)
-        found = near_duplicates(model, args.threshold, other)
-    note(f"{len(found):,} pairs with a similarity of {args.threshold} or more")
-    write_csv(found, args)
+    with about_the_table():
+        new = None if new is None else shown(model, new)
+        page = explored(model, shown(model, table), target, new, title=title, note=about)
+    with writing_to(args.out):
+        page.save(args.out)
+    note(f"{summary}; written to {args.out}")
 
 # %% ../nbs/tools/cli.ipynb #818a6c86
-def choose_budget(args):
-    "The budget that the options ask for"
-    from dataclasses import replace
-    from selfencoder.paper.experiments import FULL, PUBLISHED
-
-    usual = PUBLISHED if args.protocol == "published" else FULL
-    if args.budget is not None and args.budget < 1:
-        raise ValueError(f"--budget must be at least 1; got {args.budget}")
-    if args.seed < 0:
-        raise ValueError(f"--seed must be at least 0; got {args.seed}")
-    seeds = tuple(args.seed + seed for seed in usual.seeds)
-    return replace(usual, evaluations=args.budget or usual.evaluations, seeds=seeds)
-
-# %% ../nbs/tools/cli.ipynb #f12b6564
-def show_tables(folder, records, cells, write):
-    "Print the tables, and write the report if asked to; whether a cell failed"
-    from selfencoder.paper.reports import (
-        NUMBERS,
-        all_models_table,
-        complete_folds,
-        missing_cells,
-        paper_table,
-        write_report,
-    )
-
-    missing, failed = missing_cells(records, cells)
-    frame = complete_folds(records)
-    for protocol in sorted({cell.protocol for cell in cells} & set(frame.get("protocol", []))):
-        tables = [
-            *(paper_table(number, frame, protocol) for number in NUMBERS),
-            all_models_table(frame, protocol),
-        ]
-        print("", *(table.text() for table in tables), sep="\n\n")
-    for record in failed:
-        print(
-            "failed:",
-            *(record[name] for name in ("dataset", "model", "protocol", "error")),
-            file=sys.stderr,
-        )
-    notes = (
-        [f"{len(missing)} of {len(cells)} cells are missing, {len(failed)} of them failed."]
-        if missing
-        else []
-    )
-    for text in notes:
-        print("\n" + text)
-    if len(frame) and write:
-        print(f"\nTables as CSV and LaTeX, and the report: {write_report(folder, notes)[-1]}")
-    return bool(failed)
-
-
-def show_differences(stored, again):
-    "Print the cells that two runs have and that differ; whether there are any"
-    from selfencoder.paper.experiments import Cell, differing_cells
-    from selfencoder.paper.resumable_grid import finished
-
-    differing = differing_cells(stored, again)
-    print(
-        f"\n{len(finished(stored, Cell) & finished(again, Cell))} cells in both runs, {len(differing)} differ"
-    )
-    if len(differing):
-        print(differing.to_string(index=False))
-    return bool(len(differing))
-
-
-def running(args) -> dict:
-    "How to run cells, as the options say"
-    return {
-        "jobs": args.jobs,
-        "backend": args.backend,
-        "address": args.address,
-        "command": " ".join(args.typed),
-    }
-
-
-def show_details(args):
-    "Compute what each detail of the reconstruction explains, and print it; whether a cell failed"
-    from selfencoder.paper.experiments import read_records
-    from selfencoder.paper.published import as_details, detail_table, run_details
-
-    records = run_details(args.out or "results/details", **running(args))
-    print(
-        detail_table(records + as_details(read_records("results/published")))
-        .astype(float)
-        .round(3)
-        .to_string()
-    )
-    return int(any("error" in record for record in records))
-
-
-def run_first_look(datasets, models, budget, folder, args):
-    "The first look: compute what fits into a few minutes, print tables, findings and where the picture is"
-    from selfencoder.files import write_atomically
-    from selfencoder.paper.experiments import run
-    from selfencoder.paper.first_look import (
-        REBUILT,
-        SHOWN,
-        figures,
-        findings,
-        picture,
-        plan,
-        stored_records,
-        stored_reconstruction,
-    )
-    from selfencoder.paper.reports import NUMBERS, missing_cells, paper_table, paper_tables
-
-    cells, read = plan(datasets, models, budget, stored_records(budget=budget))
-    found = run(cells, folder, budget, **running(args))
-    summary, (missing, failed) = figures(found, read), missing_cells(found, cells)
-    rebuilt = stored_reconstruction()
-    for number in NUMBERS:
-        print(
-            "\n"
-            + paper_table(
-                number, None, "nested", [m for m in models if m == "ke"], summary, rebuilt
-            ).text()
-        )
-    print(
-        "\nFull training on fewer folds, ± standard error."
-        + " ° is read from the stored full run." * bool(read)
-    )
-    if rebuilt is not None:
-        print(f"rebuilt: fitted to the published figures, optimistic by design; from {REBUILT}.")
-    for record in failed:
-        print("failed:", record["dataset"], record["model"], record["error"], file=sys.stderr)
-    if not missing and set(SHOWN) <= set(models) and set(paper_tables()["titles"]) <= set(datasets):
-        print(
-            "\nFindings", *(f"{i}. {text}" for i, text in enumerate(findings(summary), 1)), sep="\n"
-        )
-        write_atomically(f"{folder}/first_look.png", picture(summary))
-        print(
-            f"\nThe picture: {folder}/first_look.png. The whole of it: selfencoder reproduce --jobs 2, an hour."
-        )
-    return int(bool(failed))
-
-# %% ../nbs/tools/cli.ipynb #9d088c59
 @command(
     option(
         "--quick", action="store_true", help="a first look: full training on fewer folds, minutes"
@@ -1065,215 +799,34 @@ def reproduce(args):
         selfencoder reproduce --jobs 2 --out again --compare results/full
         selfencoder reproduce --backend dask --address 10.0.0.1:8786 --jobs 64
     """
-    from pathlib import Path
-    from selfencoder.datasets import dataset_names, table1
-    from selfencoder.paper.experiments import MODELS, grid, read_records, run
+    from selfencoder.datasets import dataset_names
+    from selfencoder.paper import reproduce as runs
+    from selfencoder.paper.experiments import MODELS
     from selfencoder.paper.first_look import SHOWN
 
     if args.address and args.backend != "dask":
         raise ValueError("--address needs --backend dask")
+    how = {
+        "jobs": args.jobs,
+        "backend": args.backend,
+        "address": args.address,
+        "command": args.typed,
+    }
     if args.details:
-        return show_details(args)
+        return runs.reproduce_details(args.out or "results/details", how)
     if args.quick and (args.protocol in ("paper", "published") or args.compare):
         raise ValueError(
             "--quick looks at the honest protocol alone; leave it out for another one or --compare"
         )
     datasets = check_names(args.datasets, dataset_names(), "dataset")
-    models = (
-        check_names(args.models, list(MODELS), "model") if args.models or not args.quick else SHOWN
-    )
-    protocols = ["paper", "nested"] if args.protocol == "both" else [args.protocol]
-    usual = "quick" if args.quick else "published" if args.protocol == "published" else "full"
-    budget, folder = choose_budget(args), args.out or f"results/{usual}"
+    models = check_names(args.models, list(MODELS), "model")
+    budget = runs.budget_of(args.protocol, args.budget, args.seed)
     if args.quick:
-        return run_first_look(datasets, models, budget, folder, args)
-    cells, before = grid(datasets, models, protocols, budget), read_records(folder)
-    stored = read_records(args.compare) if args.compare else []
-    if args.compare and not stored:
-        raise ValueError(f"there is no run in {args.compare!r} to compare with")
-    found = run(cells, folder, budget, **running(args))
-    print("Table 1. Dataset details\n\n" + table1().to_string())
-    records = read_records(folder)
-    write = records != before or not (Path(folder) / "report.html").exists()
-    failed = show_tables(folder, records, cells, write)
-    differ = bool(stored) and show_differences(stored, found)
-    return int(failed or differ)
-
-# %% ../nbs/tools/cli.ipynb #097a3d72
-@command(
-    option(
-        "--everyday",
-        action="store_true",
-        help="33 everyday tables, mixed and with missing values, instead",
-    ),
-    option("--tables", nargs="+", metavar="NAME", help="only these tables"),
-    option(
-        "--models",
-        nargs="+",
-        metavar="NAME",
-        help="only these models, such as ke, knn, forest, svm; those "
-        "of other libraries (lightgbm, catboost, realmlp_5, ...) run only when they are named",
-    ),
-    option(
-        "--large",
-        action="store_true",
-        help="tables of 13,000 to 327,000 rows instead, next to boosting: hours",
-    ),
-    option("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)"),
-    option(
-        "--out",
-        metavar="FOLDER",
-        help="(default: results/collection, results/everyday with "
-        "--everyday, results/large with --large)",
-    ),
-)
-def compare(args):
-    """compare the kernel self-encoder with other models on 38 tables, or on others
-
-    Each model tunes itself inside the training folds; no default of this package was chosen on these tables.
-    They are downloaded once, 30 to 50 MB, and checked. The results are kept in a folder: a run that was stopped
-    goes on where it was when the same command is given again.
-
-    examples:
-
-        selfencoder compare --jobs 2
-        selfencoder compare --everyday --jobs 2
-        selfencoder compare --tables crx haberman --models ke knn forest
-        selfencoder compare --large --tables adult --models ke lightgbm
-    """
-    if args.large:
-        return compare_large(args)
-    from selfencoder.paper.collection import EVERYDAY, TABLES, target_kind
-    from selfencoder.paper.many_tables import COMPARED, RUNNABLE, read_tables, run_tables, summary
-
-    tables = check_names(args.tables, list(EVERYDAY if args.everyday else TABLES), "table")
-    models = (
-        check_names(args.models, list(RUNNABLE), "model")
-        if args.models
-        else [name for name in RUNNABLE if RUNNABLE[name].family != "extra"]
+        shown = models if args.models else SHOWN
+        return runs.reproduce_quickly(datasets, shown, budget, args.out or "results/quick", how)
+    protocols = ["paper", "nested"] if args.protocol == "both" else [args.protocol]
+    usual = "results/published" if args.protocol == "published" else "results/full"
+    folder = args.out or usual
+    return runs.reproduce_tables(
+        datasets, models, protocols, budget, folder, how, compare_with=args.compare
     )
-    folder = args.out or ("results/everyday" if args.everyday else "results/collection")
-    found = run_tables(tables, models, folder, args.jobs, command=" ".join(args.typed))
-    frame = read_tables(folder)
-    frame = frame[frame["table"].isin(tables) & frame["model"].isin(models)]
-    for kind in sorted({target_kind(table) for table in frame["table"]}):
-        part = summary(frame, kind).rename(
-            index={name: model.title for name, model in COMPARED.items()}
-        )
-        print(f"\n{kind}, means over tables\n\n{part.round(3).to_string()}")
-    return report_failed(found, ("table", "model", "fold"))
-
-
-def compare_large(args):
-    "Compare models on large tables"
-    from selfencoder.paper.large_tables import (
-        LARGE_MODELS,
-        LARGE_TABLES,
-        large_summary,
-        read_large,
-        run_large,
-    )
-
-    tables = check_names(args.tables, list(LARGE_TABLES), "table")
-    models = check_names(args.models, list(LARGE_MODELS), "model")
-    found = run_large(
-        tables, models, args.out or "results/large", args.jobs, command=" ".join(args.typed)
-    )
-    frame = read_large(args.out or "results/large")
-    for title, wide in large_summary(
-        frame[frame["table"].isin(tables) & frame["model"].isin(models)]
-    ).items():
-        print(f"\n{title}\n\n{wide.round(4).to_string(na_rep='')}")
-    return report_failed(found, ("table", "model"))
-
-
-def report_failed(records: list, fields: tuple) -> int:
-    "Say which cells failed and were not computed later; the exit code"
-
-    def cell(record):
-        return tuple(record[field] for field in fields)
-
-    done = {cell(record) for record in records if "error" not in record}
-    failed = [record for record in records if cell(record) not in done]
-    for record in failed:
-        print("failed:", record["table"], record["model"], record["error"], file=sys.stderr)
-    return int(bool(failed))
-
-# %% ../nbs/tools/cli.ipynb #bb1afa48
-@command(
-    option("--quick", action="store_true", help="small sizes only: about a minute"),
-    option(
-        "--rows",
-        action="store_true",
-        help="many rows, next to other searches, instead of the solvers",
-    ),
-    option(
-        "--kernel",
-        action="store_true",
-        help="the kernel self-encoder, next to forests, instead of the solvers",
-    ),
-    option(
-        "--reasons",
-        action="store_true",
-        help="wrong labels, intervals, new rows and missing values instead",
-    ),
-    option("--only", nargs="+", metavar="NAME", help="only these comparisons"),
-    option(
-        "--out",
-        metavar="FOLDER",
-        help="where the measurements are kept, as JSON files (default: "
-        "results/benchmarks, results/reasons with --reasons)",
-    ),
-)
-def bench(args):
-    """measure speed and quality next to other libraries
-
-    By default the speed of the solvers: training by this library, by plain PyTorch and by scikit-learn, in turns,
-    as ratios. Nothing else should run on the computer meanwhile.
-    """
-    from selfencoder.paper import benchmarks_kernel, benchmarks_network
-    from selfencoder.paper.results_store import Store
-
-    groups = {
-        "rows": benchmarks_network.ROW_BENCHMARKS | benchmarks_kernel.LANDMARK_BENCHMARKS,
-        "kernel": benchmarks_kernel.KERNEL_BENCHMARKS,
-        "reasons": benchmarks_kernel.REASON_BENCHMARKS,
-    }
-    chosen = [benchmarks for group, benchmarks in groups.items() if getattr(args, group)]
-    if len(chosen) > 1:
-        raise ValueError("--rows, --kernel and --reasons exclude each other: choose one")
-    benchmarks = chosen[0] if chosen else benchmarks_network.SOLVER_BENCHMARKS
-    only = check_names(args.only, list(benchmarks), "comparison")
-    folder = args.out or ("results/reasons" if args.reasons else "results/benchmarks")
-    Store(folder).check_writable()  # now, not after the measurement
-    chosen = {name: benchmarks[name] for name in only}
-    benchmarks_network.run_benchmarks(chosen, folder, args.quick, " ".join(args.typed))
-
-
-@command(
-    option("result", metavar="RESULT", help="exactness, hulls or price"),
-    option("--datasets", nargs="+", metavar="NAME", help="only these datasets"),
-    option("--seed", type=int, default=0, metavar="N", help="of draws and estimators (default: 0)"),
-    option("--jobs", type=int, default=1, metavar="N", help="datasets at a time (default: 1)"),
-    option(
-        "--out",
-        default="results/invariance",
-        metavar="FOLDER",
-        help="(default: results/invariance)",
-    ),
-)
-def invariance(args):
-    """measure how exact the invariance is, and what it costs
-
-    exactness: every configuration and every promise; hulls: how many rows are corners of the convex hull;
-    price: accuracy under each invariance.
-    """
-    from selfencoder.datasets import dataset_names
-    from selfencoder.paper.invariance import MEASUREMENTS, measure_invariance
-    from selfencoder.paper.results_store import Store
-
-    [result] = check_names([args.result], list(MEASUREMENTS), "result")
-    datasets = check_names(args.datasets, dataset_names(), "dataset")
-    Store(args.out).check_writable()
-    measure_invariance(result, datasets, args.seed, args.jobs, args.out, " ".join(args.typed))
-    print(f"written to {args.out}/{result}.json")

@@ -1,4 +1,4 @@
-"""What the test notebooks share: configurations, what is asked, how a refusal is caught, stored answers.
+"""What the test notebooks share: configurations, questions, refusals, stored answers.
 
 It lies beside them and is no part of the library.
 """
@@ -19,10 +19,8 @@ from matplotlib.figure import Figure
 QUESTIONS = ("transform", "identify_proba", "predict", "predict_proba")
 
 
-def configurations(
-    n_visible=50, n_negatives=20, width=8, batch_size=32, max_iter=20, learning_rate_init=None
-):
-    """Parameters that cover outputs, solvers, coordinates, starts, hidden layers and both kinds of sampling.
+def configurations(n_visible=50, width=8, batch_size=32, max_iter=20, learning_rate_init=None):
+    """Return parameters that cover outputs, solvers, coordinates, starts, hidden layers, samples.
 
     Sizes and epochs are for tables of about 150 rows; smaller tables want smaller ones.
     """
@@ -50,13 +48,12 @@ def configurations(
         "mini-batches": {"solver": "adam", "batch_size": batch_size, "max_iter": 5},
         "started as k-NN": {"init": "neighbors", "max_iter": 3},
         "sampled": {"n_visible": n_visible},
-        "sampled comparisons": {"n_negatives": n_negatives, "max_iter": max_iter},
         "the paper's": paper | {"max_iter": max_iter, "learning_rate_init": learning_rate_init},
     }
 
 
 def answers(estimator, X):
-    "All that a fitted estimator says about the rows of `X`, by name"
+    "Return all that a fitted estimator says about the rows of `X`, by name"
     found = {name: getattr(estimator, name)(X) for name in QUESTIONS if hasattr(estimator, name)}
     found["distance"], found["index"] = estimator.kneighbors(X)
     return {
@@ -66,7 +63,7 @@ def answers(estimator, X):
 
 
 def assert_same_bits(left, right):
-    "Two dictionaries of arrays are equal to the last bit, and to the type of the numbers"
+    "Check that two dictionaries of arrays are equal to the last bit, and to the type of the numbers"
     assert left.keys() == right.keys()
     for name in left:
         np.testing.assert_array_equal(left[name], right[name], err_msg=name)
@@ -74,7 +71,7 @@ def assert_same_bits(left, right):
 
 
 def refusal(action, contains="", errors=(ValueError, TypeError)):
-    "The words that `action` is refused with; it is a failure if nothing is refused, or in other words"
+    "Return the words that `action` is refused with; fail if it is not refused in such words"
     try:
         action()
     except errors as error:
@@ -83,11 +80,11 @@ def refusal(action, contains="", errors=(ValueError, TypeError)):
     raise AssertionError("nothing was refused")
 
 
-# ---- answers that are stored -----------------------------------------------------------------------------------
+# ---- answers that are stored --------------------------------------------------------------------
 
 
 def plain(value):
-    "Anything as JSON: of a large array its shape and some entries, of a long text its words and its numbers apart"
+    "Return anything as JSON: of a large array some entries, of a long text words and numbers apart"
     if hasattr(value, "toarray"):
         value = value.toarray()
     if isinstance(value, pd.Series):
@@ -150,7 +147,7 @@ def plain(value):
 
 
 def differences(stored, found, where="", tolerance=1e-4):
-    "Where two answers differ by more than rounding"
+    "Return where two answers differ by more than rounding"
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
         return [
             each
@@ -173,7 +170,7 @@ def differences(stored, found, where="", tolerance=1e-4):
 
 
 class StoredAnswers:
-    "Answers beside those of a file; with STORE_ANSWERS=1 in the environment the file is written anew"
+    "Compare answers with those of a file; STORE_ANSWERS=1 in the environment writes it anew"
 
     def __init__(self, path):
         self.path, self.found = Path(path), {}

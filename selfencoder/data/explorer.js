@@ -3,10 +3,12 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const PAGE = 25;      // lines of a list at a time
 const MANY = 12;      // of more columns those with the largest shares come first
+const ON_PAPER = 14;  // columns on a sheet, those with the largest shares
 const HUES = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442"];   // Okabe and Ito
 const GREY = "#8a929a";
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];              // cividis
 const n = data.ids.length, k = data.near.k, columns = data.columns, target = data.target;
+const known = n - data.new, isNew = i => i < data.new;      // new rows come first
 const isClasses = target?.kind === "classes", isPredicted = Boolean(target?.deciders);
 const shares = Int8Array.from(atob(data.near.shares), letter => letter.charCodeAt(0));        // percent
 const $ = id => document.getElementById(id);
@@ -59,7 +61,7 @@ function valueOf(column, i) {
   return column.codes[i] < 0 ? null : column.levels[column.codes[i]];
 }
 
-const nameOf = i => data.id ? data.ids[i] : `row ${data.ids[i]}`;
+const nameOf = i => data.id || isNew(i) ? data.ids[i] : `row ${data.ids[i]}`;
 const given = i => isClasses ? target.classes[target.codes[i]] : target.values[i];
 const predicted = i => isClasses ? target.classes[target.likely[i][0]] : target.predicted[i];
 
@@ -71,8 +73,10 @@ const ofTarget = target && { key: "target", name: target.name, kind, levels, val
 const ofPrediction = isPredicted && { key: "predicted", name: "prediction", kind, levels, value: predicted,
   code: i => target.likely[i][0] };
 const ofDoubt = isPredicted && (isClasses
-  ? { key: "doubt", name: "doubt", kind: "number", value: i => target.doubt[i], text: i => percent(target.doubt[i]) }
-  : { key: "doubt", name: "error", kind: "number", value: i => Math.abs(target.predicted[i] - target.values[i]) });
+  ? { key: "doubt", name: "doubt", kind: "number", value: i => target.doubt[i],
+    text: i => isNew(i) ? textOf(null) : percent(target.doubt[i]) }
+  : { key: "doubt", name: "error", kind: "number", 
+    value: i => isNew(i) ? null : Math.abs(target.predicted[i] - target.values[i]) });
 const ofNovelty = { key: "novelty", name: "novelty", kind: "number", value: i => data.novelty[i],
   text: i => data.novelty[i].toFixed(3) };
 const ofColumns = columns.map((column, c) => ({ key: `column ${c}`, name: column.name, kind: column.kind,
@@ -108,9 +112,8 @@ function search(query) {
 
 // ---- state --------------------------------------------------------------------------------------------------------
 
-const state = { row: 0, rows: search(""), visible: new Uint8Array(n).fill(1), list: "rows", sort: null, page: 0,
-  colour: null, layout: Object.keys(data.layouts)[0], zoom: 1, x: 0, y: 0, byShare: columns.length > MANY,
-  answer: null };
+const state = { row: 0, rows: search(""), visible: new Uint8Array(n).fill(1), list: data.new ? "new" : "rows",
+  sort: null, page: 0, colour: null, zoom: 1, x: 0, y: 0, byShare: columns.length > MANY };
 
 function find(query) {
   state.rows = search(query);
@@ -123,7 +126,7 @@ function find(query) {
 }
 
 function select(i, { scroll = false, remember = true } = {}) {
-  Object.assign(state, { row: i, answer: answerOf(i) });
+  state.row = i;
   if (remember) history.replaceState(null, "", `#id=${encodeURIComponent(data.ids[i])}`);
   describe();
   markList();
@@ -154,17 +157,15 @@ const SHAPES = [   // of classes, so that colour is never alone
     [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]),
   polygon([1.1, 0], [0.55, 0.95], [-0.55, 0.95], [-1.1, 0], [-0.55, -0.95], [0.55, -0.95]),
 ];
-for (const layout of Object.values(data.layouts)) {   // the room that it takes around its middle
-  const reach = values => Math.max(2 * Math.max(...values.map(value => Math.abs(value / 1e4 - 0.5))), 0.01);
-  [layout.wide, layout.high] = [reach(layout.x), reach(layout.y)];
-}
+const reach = values => Math.max(2 * Math.max(...values.map(value => Math.abs(value / 1e4 - 0.5))), 0.01);
+const [wideMap, highMap] = [reach(data.map.x), reach(data.map.y)];   // the room that the map takes around its middle
 
 function place() {
-  // from a layout's coordinates to pixels
-  const { width, height } = canvas.getBoundingClientRect(), layout = data.layouts[state.layout];
-  const scale = Math.min((width - 50) / layout.wide, (height - 50) / layout.high) * state.zoom;
-  const at = i => [width / 2 + (layout.x[i] / 1e4 - 0.5 + state.x) * scale,
-    height / 2 - (layout.y[i] / 1e4 - 0.5 + state.y) * scale];
+  // from the coordinates of the map to pixels
+  const { width, height } = canvas.getBoundingClientRect();
+  const scale = Math.min((width - 50) / wideMap, (height - 50) / highMap) * state.zoom;
+  const at = i => [width / 2 + (data.map.x[i] / 1e4 - 0.5 + state.x) * scale,
+    height / 2 - (data.map.y[i] / 1e4 - 0.5 + state.y) * scale];
   return { width, height, scale, at };
 }
 
@@ -180,6 +181,8 @@ const edgeOf = hue => `color-mix(in srgb, ${hue} 65%, ${getComputedStyle(documen
 // How rows are drawn: a list of groups { label, hue, shape, count }, and for each row the number of its group
 const groupsOf = field => field.levels ? groupsOfLevels(field) : groupsOfNumbers(field);
 
+const missing = field => field === ofTarget && data.new ? "new" : "missing";
+
 function groupsOfLevels(field) {
   const count = new Array(field.levels.length).fill(0);
   for (let i = 0; i < n; i++) if (field.code(i) >= 0) count[field.code(i)]++;
@@ -188,7 +191,7 @@ function groupsOfLevels(field) {
   if (many) named = named.sort((a, b) => count[b] - count[a]).slice(0, HUES.length - 1).sort((a, b) => a - b);
   const groups = named.map((c, g) => ({ label: textOf(field.levels[c]), hue: HUES[g], shape: g, count: count[c] }));
   const rest = n - groups.reduce((sum, group) => sum + group.count, 0);
-  if (rest) groups.push({ label: many ? "all others" : "missing", hue: GREY, shape: 0, count: rest, rest: true });
+  if (rest) groups.push({ label: many ? "all others" : missing(field), hue: GREY, shape: 0, count: rest, rest: true });
   const group = new Map(named.map((c, g) => [c, g]));
   return { groups, of: i => group.get(field.code(i)) ?? groups.length - 1 };
 }
@@ -199,7 +202,7 @@ function groupsOfNumbers(field) {
   const at = share => values[Math.round(share * (values.length - 1))] ?? 0, [low, high] = [at(0.02), at(0.98)];
   const step = value => Math.round(Math.min(Math.max((value - low) / (high - low || 1), 0), 1) * (STEPS - 1));
   const groups = Array.from({ length: STEPS }, (_, s) => ({ hue: onRamp(s / (STEPS - 1)), shape: 0 }));
-  groups.push({ label: "missing", hue: GREY, shape: 1, count: n - values.length, rest: true });
+  groups.push({ label: missing(field), hue: GREY, shape: 1, count: n - values.length, rest: true });
   const ends = [low, high].map(isClasses && field === ofDoubt ? percent : textOf);
   return { groups, of: i => isNumber(i) ? step(field.value(i)) : STEPS, ends };
 }
@@ -229,6 +232,9 @@ function draw() {
     pen.stroke(both[visible]);
   });
   pen.globalAlpha = 1;
+  pen.lineWidth = 2;
+  pen.strokeStyle = getComputedStyle(document.body).color;
+  for (let i = 0; i < data.new; i++) if (state.visible[i]) pen.strokeRect(at(i)[0] - r - 3, at(i)[1] - r - 3, 2 * r + 6, 2 * r + 6);
   drawSelected(at, r);
 }
 
@@ -241,7 +247,7 @@ function drawSelected(at, r) {
     else { pen.moveTo(x, y); pen.lineTo(...shape); }
     pen.stroke();
   };
-  for (const { row } of state.answer.near) {
+  for (const { row } of nearOf(state.row)) {
     stroke(1.2, color, ...at(row));
     stroke(1.5, color, ...at(row), r + 3);
   }
@@ -378,18 +384,22 @@ function colourBy(key) {
 
 // ---- lists --------------------------------------------------------------------------------------------------------
 
-const isDoubtful = i => isClasses ? target.likely[i][0] !== target.codes[i] : ofDoubt.value(i) > target.within;
+const isOutside = i => target.low && (given(i) < target.low[i] || given(i) > target.high[i]);
+const isDoubtful = i => !isNew(i) && (isClasses ? target.likely[i][0] !== target.codes[i] : isOutside(i));
+const isKnown = i => !isNew(i);
+const KEYS = "Click a heading to sort, a row to open it. Arrow keys move from row to row.";
 const LISTS = {
-  rows: { title: "All rows", draw: drawRows, rows: () => state.rows,
-    note: "Click a heading to sort, a row to open it. Arrow keys move from row to row." },
+  new: data.new > 0 && { title: "New rows", draw: drawRows, rows: () => state.rows.filter(isNew),
+    note: `${KEYS} Printed, each new row takes a sheet.` },
+  rows: { title: data.new ? "Known rows" : "All rows", draw: drawRows, rows: () => state.rows.filter(isKnown), note: KEYS },
   doubtful: isPredicted && { title: isClasses ? "Doubtful labels" : "Large errors", draw: drawRows,
     rows: () => state.rows.filter(isDoubtful), sort: ["doubt", true],
     note: isClasses ? "Rows whose label differs from the prediction that the other rows make. Doubt is 1 minus the "
       + "probability of the label in the table."
-      : `Rows farther than ${textOf(target.within)} from their prediction: the largest tenth of the errors.` },
+      : "Rows outside the range that holds nine of ten such rows." },
   duplicates: { title: "Near duplicates", draw: drawPairs,
     note: "Pairs of rows with the smallest distances. At distance 0 all compared columns agree." },
-  unusual: { title: "Unusual rows", draw: drawRows, rows: () => state.rows, sort: ["novelty", true],
+  unusual: { title: "Unusual rows", draw: drawRows, rows: () => state.rows.filter(isKnown), sort: ["novelty", true],
     note: "Rows that the table explains least: those with the largest novelty." },
   columns: { title: "Columns", draw: drawColumns, note: data.columns_note },
 };
@@ -499,7 +509,7 @@ function drawPairs() {
 }
 
 function drawColumns() {
-  const titles = { effect: `effect on ${target?.name}`, importance: "learned importance", share: "share of the distances" };
+  const titles = { effect: `effect on ${target?.name}`, importance: "weight in the comparison", share: "share of the distances" };
   const measures = Object.keys(titles).filter(name => columns.some(column => column[name] != null));
   const most = name => Math.max(...columns.map(column => column[name] ?? 0)) || 1;
   const show = (share, name) => name === "effect" ? `${(100 * share).toFixed(1)}\u00a0%` : percent(share);
@@ -514,63 +524,75 @@ function drawColumns() {
 
 // ---- one row ------------------------------------------------------------------------------------------------------
 
-function answerOf(i) {
-  const d = columns.length, first = (all, r, of) => all[i * of + r];
-  const near = Array.from({ length: k }, (_, r) => ({ row: first(data.near.rows, r, k),
-    distance: first(data.near.distances, r, k), shares: shares.subarray((i * k + r) * d, (i * k + r + 1) * d) }));
-  if (!isPredicted) return { near, novelty: data.novelty[i] };
-  const m = target.deciders.k, deciders = Array.from({ length: m }, (_, r) => ({
-    row: first(target.deciders.rows, r, m), weight: first(target.deciders.weights, r, m) }));
-  const answer = { near, novelty: data.novelty[i], deciders, vote: target.votes[i] };
-  if (!isClasses) return { ...answer, predicted: target.predicted[i] };
-  return { ...answer, likely: target.likely[i].map((code, c) => ({ code, probability: target.probabilities[i][c] })) };
+const slice = (all, i, size) => all.slice(i * size, (i + 1) * size);
+
+function nearOf(i) {
+  const distances = slice(data.near.distances, i, k), d = columns.length;
+  return slice(data.near.rows, i, k).map((row, r) => ({ row, distance: distances[r],
+    shares: shares.subarray((i * k + r) * d, (i * k + r + 1) * d) }));
 }
+
+function titleOf(i) {
+  if (data.id) return `${data.id} ${data.ids[i]}${isNew(i) ? " (new)" : ""}`;
+  return nameOf(i).replace(/^./, letter => letter.toUpperCase());
+}
+
+// what is known about one row, on the screen and on paper
+const partsOf = (i, most = columns.length) =>
+  [...answerPart(i), ...unusualPart(i), ...nearPart(i, most), ...madePart(i)];
 
 function describe() {
   const i = state.row, at = Math.max(state.rows.indexOf(i), 0), count = state.rows.length;
   const go = by => () => count && select(state.rows[(at + by + count) % count]);
-  const bar = make("div", { class: "bar" },
-    make("h2", { id: "row-title" }, data.id ? `${data.id} ${data.ids[i]}` : `Row ${data.ids[i]}`),
-    make("span", { class: "buttons no-print" },
+  const bar = make("div", { class: "bar" }, make("h2", { id: "row-title" }, titleOf(i)),
+    make("span", { class: "buttons" },
       button("\u2190", go(-1), { id: "previous", "aria-label": "Previous row" }),
       button("\u2192", go(1), { id: "next", "aria-label": "Next row" }),
       make("a", { href: `#id=${encodeURIComponent(data.ids[i])}` }, "link to this row")));
-  const answer = !target ? [] : !isPredicted ? [make("p", { class: "answer" }, `${target.name}: ${textOf(given(i))}`)]
-    : isClasses ? classPart(i) : numberPart(i);
-  $("row-card").replaceChildren(bar, ...answer, ...unusualPart(), ...nearPart(i), ...madePart());
+  $("row-card").replaceChildren(bar, ...partsOf(i));
 }
 
-const inTable = i => ["; in the table: ", make("strong", {}, textOf(given(i)))];
-
-function classPart(i) {
-  const { likely } = state.answer, [best] = likely, label = code => textOf(target.classes[code]);
-  const differs = best.code !== target.codes[i] && make("span", { class: "wrong" }, " \u2013 they differ");
-  return [
-    make("p", { class: "answer", id: "answer" }, `Predicted ${target.name}: `, make("strong", {}, label(best.code)),
-      ` (${percent(best.probability)})`, ...inTable(i), differs),
-    make("div", { class: "likely" }, likely.map(({ code, probability }) =>
-      [make("span", {}, label(code)), meter(probability), make("span", {}, percent(probability))]).flat()),
-    note("The prediction is made by the other rows; this row\u2019s own label was not used.")];
+function answerPart(i) {
+  if (!target || (isNew(i) && !isPredicted)) return [];
+  if (!isPredicted) return [make("p", { class: "answer" }, `${target.name}: ${textOf(given(i))}`)];
+  const observed = isNew(i) ? [] : ["; in the table: ", make("strong", {}, textOf(given(i)))];
+  const more = isClasses ? classParts(i) : numberParts(i);
+  const chance = isClasses && ` (probability ${percent(target.probabilities[i][0])})`;
+  const own = isNew(i) ? null : note("The prediction is made by the other rows; this row\u2019s own ",
+    isClasses ? "label" : "value", " was not used.");
+  return [make("p", { class: "answer" }, `Predicted ${target.name}: `, make("strong", {}, textOf(predicted(i))), chance,
+    observed, isClasses && isDoubtful(i) && make("span", { class: "wrong" }, " \u2013 they differ")), ...more, own].filter(Boolean);
 }
 
-function numberPart(i) {
-  const { predicted } = state.answer, { within } = target;
-  return [
-    make("p", { class: "answer", id: "answer" }, `Predicted ${target.name}: `, make("strong", {}, textOf(predicted)),
-      inTable(i)),
-    note(`Nine of ten rows lie within ${textOf(within)} of their prediction: here ${textOf(predicted - within)} to ${
-      textOf(predicted + within)}. The prediction is made by the other rows; this row\u2019s own value was not used.`)];
+function classParts(i) {
+  const label = code => textOf(target.classes[code]), possible = target.possible?.[i] ?? [];
+  const bars = target.likely[i].map((code, c) => [make("span", {}, label(code)), meter(target.probabilities[i][c]),
+    make("span", {}, percent(target.probabilities[i][c]))]);
+  const sure = possible.length > 1 && make("p", {}, `Not certain: it may be ${possible.map(label).join(" or ")}. In about `
+    + "nine of ten such cases it is one of them.");
+  return [make("div", { class: "likely" }, bars.flat()), sure];
 }
 
-const nearestOf = Array.from({ length: n }, (_, i) => data.near.distances[i * k]);
-const shareBelow = (values, limit) => values.filter(value => value < limit).length / n;
+function numberParts(i) {
+  if (!target.low) return [];
+  return [make("p", {}, `In about nine of ten such cases the number lies between ${textOf(target.low[i])} and ${
+    textOf(target.high[i])}: at the ${target.similar} most similar rows the prediction was off by ${
+    textOf(target.off[i])} on average.`)];
+}
 
-function unusualPart() {
-  const { novelty, near: [{ distance }] } = state.answer, nearer = shareBelow(nearestOf, distance);
-  const scale = `larger than that of ${percent(shareBelow(data.novelty, novelty))} of the rows`;
-  return [make("h3", {}, "How unusual is this row?"), make("p", { id: "unusual" }, meter(nearer),
-    ` Its most similar row is farther away than that of ${percent(nearer)} of the rows. `,
-    make("span", { class: "soft" }, `(novelty ${novelty.toFixed(3)}, ${scale})`))];
+const nearestOf = Array.from({ length: known }, (_, i) => data.near.distances[(i + data.new) * k]);
+const knownNovelty = data.novelty.slice(data.new);
+const shareBelow = (values, limit) => values.filter(value => value < limit).length / known;
+
+function unusualPart(i) {
+  const nearer = shareBelow(nearestOf, nearOf(i)[0].distance), rows = isNew(i) ? "known rows" : "rows";
+  const words = nearer === 1 ? "No known row is as far from its most similar row: take the answer with care."
+    : nearer === 0 && isNew(i) ? "No known row has a more similar one."
+      : `Its most similar row is farther away than that of ${percent(nearer)} of the ${rows}.`;
+  const scale = isNew(i) ? "0 is like the table, 1 like nothing in it"
+    : `larger than that of ${percent(shareBelow(knownNovelty, data.novelty[i]))} of the rows`;
+  return [make("h3", {}, "How unusual is this row?"), make("p", { class: "unusual" }, meter(nearer), ` ${words} `,
+    make("span", { class: "soft" }, `(novelty ${data.novelty[i].toFixed(3)}; ${scale})`))];
 }
 
 function nearCell(each, c, i, largest) {
@@ -582,40 +604,48 @@ function nearCell(each, c, i, largest) {
     style: { background: share ? `rgba(${hue}, ${(0.45 * part).toFixed(3)})` : "" } });
 }
 
-function nearTable(i) {
-  const { near } = state.answer, total = c => near.reduce((sum, each) => sum + Math.abs(each.shares[c]), 0);
+function nearTable(i, most) {
+  const near = nearOf(i), total = c => near.reduce((sum, each) => sum + Math.abs(each.shares[c]), 0);
   const largest = Math.max(1, ...near.flatMap(each => [...each.shares].map(Math.abs)));
   const order = columns.map((_, c) => c);
-  if (state.byShare) order.sort((a, b) => total(b) - total(a));
+  if (state.byShare || most < order.length) order.sort((a, b) => total(b) - total(a));
+  const some = order.slice(0, most), others = order.length - some.length + data.hidden;
   const heads = near.map(each => heading([linkTo(each.row), target && make("small", {}, textOf(given(each.row))),
     make("small", { class: "soft" }, `distance ${each.distance.toFixed(2)}`)]));
-  const lines = order.map(c => tr(rowHead(breakable(columns[c].name), { title: columns[c].name }),
+  const lines = some.map(c => tr(rowHead(breakable(columns[c].name), { title: columns[c].name }),
     td(whole(textOf(valueOf(columns[c], i))), { class: `mine ${sideOf(columns[c]) ?? ""}` }),
     near.map(each => nearCell(each, c, i, largest))));
-  const rest = each => td(`${100 - each.shares.reduce((sum, share) => sum + share, 0)}\u00a0%`);
-  if (data.hidden) lines.push(tr(rowHead(`${data.hidden} other columns`), td("", { class: "mine" }), near.map(rest)));
-  return make("table", { id: "near", class: "near" }, make("thead", {}, tr(make("td"),
+  const left = each => 100 - some.reduce((sum, c) => sum + each.shares[c], 0);
+  // less than what rounding may leave is nothing
+  const rest = each => td(`${Math.abs(left(each)) > some.length / 2 ? left(each) : 0}\u00a0%`);
+  if (others) lines.push(tr(rowHead(`${others} other columns`), td("", { class: "mine" }), near.map(rest)));
+  return make("table", { class: "near" }, make("thead", {}, tr(make("td"),
     heading("this row", { class: "mine" }), heads)), make("tbody", {}, lines));
 }
 
-function nearPart(i) {
-  const toggle = event => { state.byShare = event.target.checked; describe(); $("by-share").focus(); };
+function nearPart(i, most) {
+  const toggle = event => {
+    state.byShare = event.target.checked;
+    describe();
+    document.querySelector("#row-card .by-share").focus();
+  };
   return [make("h3", {}, "Most similar rows"),
     note("Orange cells make the two rows differ: the darker, the larger their share of the distance. Shares of ",
       "10\u00a0% and more are written out."),
-    make("label", { class: "soft no-print" }, make("input", { type: "checkbox", id: "by-share", checked: state.byShare,
+    make("label", { class: "soft no-print" }, make("input", { type: "checkbox", class: "by-share", checked: state.byShare,
       onchange: toggle }), " columns with the largest shares first"),
-    make("div", { class: "scroll" }, nearTable(i))];
+    make("div", { class: "scroll" }, nearTable(i, most))];
 }
 
-function madePart() {
+function madePart(i) {
   // base + rows + all others = vote; then the calibration: the probability or number that is shown above
-  const { deciders, vote, likely, predicted } = state.answer;
-  if (!deciders) return [];
-  const code = likely?.[0].code, label = isClasses ? textOf(target.classes[code]) : target.name;
-  const mean = isClasses ? target.mean[code] : target.mean, end = isClasses ? likely[0].probability : predicted;
+  if (!isPredicted) return [];
+  const size = target.deciders.k, weights = slice(target.deciders.weights, i, size);
+  const code = target.likely?.[i][0], label = isClasses ? textOf(target.classes[code]) : target.name;
+  const mean = isClasses ? target.mean[code] : target.mean, vote = target.votes[i];
+  const end = isClasses ? target.probabilities[i][0] : target.predicted[i];
   const own = row => isClasses ? Number(target.codes[row] === code) : target.values[row];
-  const pushes = deciders.map(each => each.weight * (own(each.row) - mean));
+  const rows = slice(target.deciders.rows, i, size), pushes = rows.map((row, r) => weights[r] * (own(row) - mean));
   const others = vote - mean - pushes.reduce((sum, push) => sum + push, 0), correction = end - vote;
   const largest = Math.max(...[...pushes, others, correction].map(Math.abs), 1e-12);
   const text = value => isClasses ? `${(100 * value).toFixed(1)}\u00a0%` : textOf(value);
@@ -624,13 +654,20 @@ function madePart() {
       style: { width: `${50 * Math.abs(push) / largest}%` } })));
   const sum = (who, value) => make("tr", { class: "sum" }, rowHead(who), td(""), td(text(value)), td(""));
   const lines = [sum(isClasses ? `share of ${label} among all rows` : "mean of all rows", mean),
-    ...deciders.map((each, r) => line(linkTo(each.row), textOf(given(each.row)), pushes[r])),
-    line(`${n - 1 - deciders.length} other rows together`, "", others),
-    Math.abs(correction) > 1e-6 * Math.abs(end) && line(target.correction, "", correction),
+    ...rows.map((row, r) => line(linkTo(row), textOf(given(row)), pushes[r])),
+    line(`${known - !isNew(i) - size} other rows together`, "", others),
+    Math.abs(correction) > 1e-6 * Math.abs(end) && line(isNew(i) ? "calibration" : target.correction, "", correction),
     sum(isClasses ? `probability of ${label}` : `predicted ${label}`, end)];
   return [make("h3", {}, "What made the answer"),
     note("Begin with what holds for all rows; each row moves it towards its own label, or away from it."),
-    make("div", { class: "scroll" }, make("table", { id: "made", class: "made" }, make("tbody", {}, lines)))];
+    make("div", { class: "scroll" }, make("table", { class: "made" }, make("tbody", {}, lines)))];
+}
+
+// ---- paper: one sheet for each new row, or for the row that is open ------------------------------------------------
+
+function layOutSheets() {
+  const rows = data.new ? Array.from({ length: data.new }, (_, i) => i) : [state.row];
+  $("sheets").replaceChildren(...rows.map(i => make("article", {}, make("h2", {}, titleOf(i)), ...partsOf(i, ON_PAPER))));
 }
 
 // ---- start ----------------------------------------------------------------------------------------------------------
@@ -638,7 +675,7 @@ function madePart() {
 function listenToPage() {
   $("search").addEventListener("input", event => find(event.target.value));
   $("colour").addEventListener("change", event => colourBy(event.target.value));
-  $("layout").addEventListener("change", event => useLayout(event.target.value));
+  window.addEventListener("beforeprint", layOutSheets);
   new ResizeObserver(draw).observe(canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colourBy(state.colour));
   window.addEventListener("hashchange", fromAddress);
@@ -654,14 +691,7 @@ function listenToPage() {
   });
 }
 
-function useLayout(key) {
-  state.layout = key;
-  $("layout-note").textContent = data.layouts[key].note;
-  zoomBy(0);
-}
-
 function start() {
-  for (const name of ["title", "summary", "method"]) $(name).textContent = data[name];
   const example = ofColumns.find(field => field.kind === "number") ?? ofColumns[0];
   $("hint").textContent = `Words, or conditions without spaces such as ${quoted(example.name)}${
     example.kind === "number" ? ">=" : "="}${quoted(shown(example, 0))}`;
@@ -669,9 +699,6 @@ function start() {
   const choice = field => make("option", { value: field.key }, field.name);
   $("colour").append(make("optgroup", { label: "Answers" }, colours.filter(field => computed.includes(field)).map(choice)),
     make("optgroup", { label: "Columns" }, colours.filter(field => !computed.includes(field)).map(choice)));
-  const layouts = Object.entries(data.layouts);
-  $("layout").append(...layouts.map(([key, layout]) => make("option", { value: key }, layout.title)));
-  useLayout(state.layout);
   fromAddress();
   colourBy(colours[0].key);
   drawTabs();

@@ -8,7 +8,7 @@ __all__ = ['REACH', 'LARGEST_SIZE', 'INVARIANCES', 'METRICS', 'NUMBER_COORDINATE
            'check_coordinates_of_kernel']
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #2aa49e44
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -44,14 +44,16 @@ from selfencoder.tables import (
     categorical_mask,
     column_kind,
     floats_of,
+    nth_column,
     read_query,
     read_table,
     remember_columns,
 )
+from ..text_values import TextColumns
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #3ca0f4ca
 def plain_level(value):
-    "A level as a file can hold it: intervals, as `pd.cut` gives them, and the like by their text"
+    "Return a level as a file can hold it: intervals, as `pd.cut` gives them, and the like by their text"
     return value if isinstance(value, (str, bool, int, float)) else str(value)
 
 
@@ -60,16 +62,15 @@ def positions(
     levels: list,  # in order
     name="x0",  # how to call the column in an error
 ) -> np.ndarray:
-    "For each value its place among `levels`, NaN if it is none of them"
-    plain = [
-        None if missing else plain_level(value) for value, missing in zip(column, pd.isna(column))
-    ]
-    place = Levels(levels, name).codes(pd.Series(plain, dtype=object))
-    return np.where(place < 0, np.nan, place)
+    "Return for each value its place among `levels`, NaN if it is none of them"
+    values = pd.Series(column).astype(object)
+    plain = values.map(plain_level, na_action="ignore").astype(object)
+    places = Levels(levels, name).codes(plain)
+    return np.where(places < 0, np.nan, places)
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #72d6fc68
 def _float_type(values) -> type:
-    "The precision of a column of floats; double for all else"
+    "Return the precision of a column of floats; double for all else"
     dtype = str(getattr(values, "dtype", "")).lower()
     return np.dtype(dtype if dtype in ("float16", "float32") else "float64").type
 
@@ -85,7 +86,7 @@ class Column:
 
     @classmethod
     def of(cls, values, name, categorical: bool):
-        "What the training column `values` is"
+        "Find out what the training column `values` is"
         dtype = getattr(values, "dtype", None)
         if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
             return cls("order", [plain_level(level) for level in dtype.categories])
@@ -93,37 +94,35 @@ class Column:
             return cls("category", Categories.fit(values, name).levels)
         kind = column_kind(values)
         if kind == "number":
-            as_floats(values, name)  # in training, text is no number
+            # In training, text is no number.
+            as_floats(values, name)
         return cls(kind)
 
     def floats(self, values, name) -> np.ndarray:
-        "A column of numbers, timestamps or ordered levels as floats, NaN for missing values"
-        return (
-            positions(values, self.levels, name)
-            if self.kind == "order"
-            else floats_of(values, name, self.kind)
-        )
+        "Return a column of numbers, timestamps or ordered levels as floats, NaN for missing values"
+        if self.kind == "order":
+            return positions(values, self.levels, name)
+        return floats_of(values, name, self.kind)
 
     def values_of(self, floats: np.ndarray):
-        "A column of a table that `floats` gives these floats for; objects, of a category, as they are"
+        "Return a column of a table that `floats` gives these floats for; objects, of a category, as they are"
         if self.kind == "order":
             codes = np.where(np.isnan(floats), -1, floats).astype(int)
             return pd.Categorical.from_codes(codes, self.levels, ordered=True)
         if self.kind not in ("time", "duration"):
             return floats
-        microseconds = np.where(
-            np.isnan(floats), np.iinfo(np.int64).min, np.rint(floats * 86_400_000_000)
-        )  # NaT
-        return microseconds.astype(np.int64).view(
-            {"time": "datetime64[us]", "duration": "timedelta64[us]"}[self.kind]
-        )
+        not_a_time = np.iinfo(np.int64).min
+        microseconds = np.where(np.isnan(floats), not_a_time, np.rint(floats * 86_400_000_000))
+        dtype = {"time": "datetime64[us]", "duration": "timedelta64[us]"}[self.kind]
+        return microseconds.astype(np.int64).view(dtype)
 
     def bits(self, values, name) -> np.ndarray:
-        "A categorical column as 0/1 columns, one for each level; all zero for a level that training did not see"
+        "Return a categorical column as 0/1 columns, one per level; all zero for a level that training did not see"
         return Categories(self.levels).encode(values, name).T.astype(np.float64)
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #59a57bc0
-REACH = 3.0  # standard deviations: farther out is not looked at
+# Standard deviations: farther out is not looked at.
+REACH = 3.0
 
 
 @dataclass
@@ -136,11 +135,11 @@ class Scores:
 
     @classmethod
     def fit(cls, E, weights):
-        "Mean and standard deviation of the columns of `E`, in units that keep the arithmetic exact"
+        "Take mean and standard deviation of the columns of `E`, in units that keep the arithmetic exact"
         return cls(*standard_units(E, weights))
 
     def within(self, E, reach):
-        "Standard scores, those beyond `reach` moved to it"
+        "Return standard scores, those beyond `reach` moved to it"
         with np.errstate(over="ignore"):
             return np.clip((E / self.unit - self.mean) * self.factor, -reach, reach)
 
@@ -166,13 +165,15 @@ class Ranks:
         return ranks
 
     def centred(self, E):
-        "Weight below minus weight above, which changes its sign with the column, over twice the weight of all"
+        "Return weight below minus weight above, over twice the weight of all: it changes its sign with the column"
         result = np.empty_like(E)
-        for j, (values, below) in enumerate(zip(self.values.T, self.below.T)):
-            left, right = (
-                below[np.searchsorted(values, E[:, j], side)] for side in ("left", "right")
-            )
-            result[:, j] = (left - (below[-1] - right)) / (2 * below[-1])
+        for j in range(E.shape[1]):
+            values = self.values[:, j]
+            below = self.below[:, j]
+            total = below[-1]
+            weight_below = below[np.searchsorted(values, E[:, j], "left")]
+            weight_above = total - below[np.searchsorted(values, E[:, j], "right")]
+            result[:, j] = (weight_below - weight_above) / (2 * total)
         return result
 
     def __call__(self, E):
@@ -183,10 +184,12 @@ LARGEST_SIZE = 4.0
 
 
 def category_size(bits: np.ndarray, weights: np.ndarray) -> float:
-    "How far apart two rows are that differ in a category; 0 if no two do"
+    "Return how far apart two rows are that differ in a category; 0 if no two do"
     share = weights @ bits / weights.sum()
-    differ = 1 - (share**2).sum()
-    return float(min(LARGEST_SIZE, np.sqrt(2 / differ))) if differ > 0 else 0.0
+    chance_to_differ = 1 - (share**2).sum()
+    if chance_to_differ <= 0:
+        return 0.0
+    return float(min(LARGEST_SIZE, np.sqrt(2 / chance_to_differ)))
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #7fa1ae13
 @dataclass
@@ -198,10 +201,12 @@ class Whitening:
 
     @classmethod
     def fit(cls, S, weights, tol=1e-4):
-        "From the columns `S`; directions smaller than `tol` times their column are dropped"
+        "Find the map for the columns `S`; directions smaller than `tol` times their column are dropped"
         mean = weights @ S / weights.sum()
-        C = (S - mean) * np.sqrt(weights / weights.sum())[:, None] * np.sqrt(len(S))
-        return cls(mean, column_space(C, tol)[1] * np.sqrt(len(S)))
+        root_shares = np.sqrt(weights / weights.sum())[:, None]
+        C = (S - mean) * root_shares * np.sqrt(len(S))
+        _, matrix = column_space(C, tol)
+        return cls(mean, matrix * np.sqrt(len(S)))
 
     def __call__(self, S):
         return snap(multiply_rows(S - self.mean, self.matrix))
@@ -212,7 +217,7 @@ METRICS = {"laplace": "L1", "exponential": "L2", "gaussian": "squared L2"}
 
 
 def kernel_names(invariance: str) -> list:
-    "The kernels that keep what `invariance` promises; the first one is taken where no labels choose"
+    "Return the kernels that keep what `invariance` promises; the first one is taken where no labels choose"
     return ["exponential", "gaussian"] if invariance == "affine" else list(METRICS)
 
 
@@ -227,16 +232,12 @@ class View:
         compared = Z[:, self.columns]
         if (self.factors == 1).all():
             return compared
-        return snap(
-            compared * self.factors
-        )  # on the grid again, where distances by products are exact
+        # On the grid again, where distances by products are exact.
+        return snap(compared * self.factors)
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #252767b5
-NUMBER_COORDINATES = {
-    "scale": ("score", "rank"),
-    "monotone": ("rank",),
-    "affine": (),
-}  # of a column of numbers
+# The coordinates of a column of numbers.
+NUMBER_COORDINATES = {"scale": ("score", "rank"), "monotone": ("rank",), "affine": ()}
 
 
 @dataclass
@@ -252,16 +253,12 @@ class Layout:
         "`n_levels`: of each category, None for other columns; `numbers`, `varying`: as `KernelCoordinates` learns them"
         is_category = np.array([levels is not None for levels in n_levels], dtype=bool)
         of_numbers = np.flatnonzero(~is_category)[numbers]
-        of_bits = np.repeat(
-            np.flatnonzero(is_category), [levels for levels in n_levels if levels is not None]
-        )
+        n_bits = [levels for levels in n_levels if levels is not None]
+        of_bits = np.repeat(np.flatnonzero(is_category), n_bits)
         from_all = np.full(n_white, -1)
         if invariance == "affine":
-            return cls(
-                np.repeat(["white"], n_white),
-                from_all,
-                np.concatenate([of_numbers, of_bits])[varying],
-            )
+            encoded = np.concatenate([of_numbers, of_bits])
+            return cls(np.repeat(["white"], n_white), from_all, encoded[varying])
         kinds = NUMBER_COORDINATES[invariance]
         sizes = [len(of_numbers)] * len(kinds) + [len(of_bits), n_white]
         sources = np.concatenate([*[of_numbers] * len(kinds), of_bits, from_all]).astype(int)
@@ -277,8 +274,8 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         What must not matter: unit, origin and direction of each column; any strictly increasing map of each column;
         any invertible affine map of all columns together, and how categories are coded.
     categorical_features : "from_dtype", None, or array-like of booleans, names or indices, default="from_dtype"
-        Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text,
-        unless all of it is dates or durations, which are numbers.
+        Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text
+        other than numbers, dates and durations.
     whiten : bool, default=True
         Compute whitened columns too, which the exponential kernel compares. `invariance="affine"` always does.
 
@@ -288,6 +285,8 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if the table has names that are strings.
+    text_ : TextColumns
+        How columns of text are read: as numbers, as dates, or not at all.
     columns_ : list of Column
         What each column of the table is, and what was learned about it.
     kinds_ : ndarray of str
@@ -303,20 +302,22 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags
 
     def fit(self, X, y=None):
-        "Learn from the rows of `X` what stands for a row; `y` is ignored. Returns self."
+        "Learn from the rows of `X` what stands for a row; `y` is ignored"
         self.fit_transform_table(read_table(X, self))
         return self
 
     def fit_transform(self, X, y=None):
-        "The coordinates of the training table itself, which is read once"
+        "Fit to a table, which is read once, and return its coordinates"
         return self.fit_transform_table(read_table(X, self))
 
     def transform(self, X):
-        "The coordinates of the rows of `X`"
+        "Return the coordinates of the rows of `X`"
         check_is_fitted(self, "columns_")
         return self.transform_table(read_query(X, self))
 
@@ -328,12 +329,13 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
             )
         weights = np.ones(len(table)) if weights is None else weights
         remember_columns(table, self)
-        categorical = categorical_mask(
-            table, self.categorical_features, getattr(self, "feature_names_in_", None)
-        )
+        names = getattr(self, "feature_names_in_", None)
+        self.text_ = TextColumns.fit(table, names, self.categorical_features)
+        table = self.text_.read(table)
+        is_category = categorical_mask(table, self.categorical_features, names)
         self.columns_ = [
-            Column.of(values, name, bool(is_category))
-            for (name, values), is_category in zip(self._columns_of(table), categorical)
+            Column.of(values, name, bool(is_category[j]))
+            for j, (name, values) in enumerate(self._columns_of(table))
         ]
         E, bits = self._read(table, weights)
         self.numbers_ = varying_columns(E) if E.shape[1] else np.zeros(0, dtype=int)
@@ -341,39 +343,40 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 
     def transform_table(self, table):
         "As `transform`, for a table that was read already"
-        E, bits = self._read(table)
+        E, bits = self._read(self.text_.read(table))
         return self._apply(E[:, self.numbers_], bits)
 
     def view(self, kernel, column_weights=None) -> View:
-        "The coordinates that `kernel` compares, and their factors; `column_weights`: one for each column of the table"
+        "Return the coordinates that `kernel` compares, and their factors; `column_weights`: one for each column"
         number = {"scale": "score", "monotone": "rank", "affine": "white"}[self.invariance]
-        compared = {"laplace": ("score", "rank"), "exponential": ("white",), "gaussian": (number,)}[
-            kernel
-        ]
+        compared = {
+            "laplace": ("score", "rank"),
+            "exponential": ("white",),
+            "gaussian": (number,),
+        }[kernel]
         columns = np.flatnonzero(np.isin(self.kinds_, (*compared, "category")))
         euclidean = np.sqrt(2.0) if kernel != "laplace" else 1.0
         factors = np.where(self.kinds_[columns] == "category", euclidean, 1.0)
-        if (
-            column_weights is not None
-        ):  # the gaussian kernel's distance is squared, and so are its factors
+        if column_weights is not None:
             weight = np.asarray(column_weights)[self.sources_[columns]]
+            # The gaussian kernel's distance is squared, and so are its factors.
             factors = factors * (np.sqrt(weight) if METRICS[kernel] == "squared L2" else weight)
         return View(columns, factors)
 
     def names(self) -> list:
-        "The names of the columns; x0, x1, ... if they have none"
-        return list(
-            getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        )
+        "Return the names of the columns; x0, x1, ... if they have none"
+        if hasattr(self, "feature_names_in_"):
+            return list(self.feature_names_in_)
+        return [f"x{j}" for j in range(self.n_features_in_)]
 
     def _columns_of(self, table):
-        "Name and values of each column"
-        cells = table.iloc if isinstance(table, pd.DataFrame) else table
-        return [(name, cells[:, j]) for j, name in enumerate(self.names())]
+        "Return name and values of each column"
+        return [(name, nth_column(table, j)) for j, name in enumerate(self.names())]
 
     def _read(self, table, weights=None):
-        "Numbers with missing values filled, and bits of categories; with `weights`, learn medians and sizes first"
-        numbers, bits = [], []
+        "Return numbers with missing values filled, and bits of categories; with `weights`, learn medians and sizes first"
+        numbers = []
+        bits = []
         for column, (name, values) in zip(self.columns_, self._columns_of(table)):
             if column.kind == "category":
                 bits.append(column.bits(values, name))
@@ -385,51 +388,52 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
             if weights is not None and not missing.all():
                 column.median = weighted_median(floats[~missing], weights[~missing])
             numbers.append(np.where(missing, column.median, floats))
-        return np.stack(numbers, axis=1) if numbers else np.zeros((len(table), 0)), bits
+        E = np.stack(numbers, axis=1) if numbers else np.zeros((len(table), 0))
+        return E, bits
 
     def plain_columns(self, table) -> list:
-        "What a table says, column by column, as plain arrays: numbers and times as floats, categories as objects"
-        return [
-            as_levels(values, column.levels, name)
-            if column.kind == "category"
-            else column.floats(values, name).astype(_float_type(values))
-            for column, (name, values) in zip(self.columns_, self._columns_of(table))
-        ]
+        "Return the columns of a table as plain arrays: numbers and timestamps as floats, categories as objects"
+        plain = []
+        for column, (name, values) in zip(self.columns_, self._columns_of(self.text_.read(table))):
+            if column.kind == "category":
+                plain.append(as_levels(values, column.levels, name))
+            else:
+                plain.append(column.floats(values, name).astype(_float_type(values)))
+        return plain
 
     def table_of(self, columns: list) -> pd.DataFrame:
-        "A table that says what such plain arrays say"
-        pairs = zip(self.columns_, columns)
-        frame = pd.DataFrame(
-            {j: column.values_of(values) for j, (column, values) in enumerate(pairs)}
-        )
-        return (
-            frame.set_axis(self.feature_names_in_, axis=1)
-            if hasattr(self, "feature_names_in_")
-            else frame
-        )
+        "Return a table that holds what such plain arrays hold"
+        values = [column.values_of(each) for column, each in zip(self.columns_, columns)]
+        frame = pd.DataFrame(dict(enumerate(values)))
+        if hasattr(self, "feature_names_in_"):
+            frame.columns = self.feature_names_in_
+        return frame
 
     def _categories(self):
         return [column for column in self.columns_ if column.kind == "category"]
 
     def _ordered(self):
-        "Which of the varying columns of numbers are ordered levels"
+        "Return which of the varying columns of numbers are ordered levels"
         ordered = [column.kind == "order" for column in self.columns_ if column.kind != "category"]
         return np.array(ordered, dtype=bool)[self.numbers_]
 
     def _fit_parts(self, E, bits, weights, precision):
         "Learn from numbers without missing values and bits what `_apply` needs, and apply it to them"
-        self.parts_, self.varying_ = {}, np.zeros(0, dtype=int)
+        self.parts_ = {}
+        self.varying_ = np.zeros(0, dtype=int)
         if self.invariance != "affine" or any(column.kind == "order" for column in self.columns_):
             self.parts_["rank"] = Ranks.fit(E, weights)
         if self.invariance == "affine":
             self._fit_together(self._encoded(E, bits), weights, precision)
         else:
             self._fit_each(E, weights)
-        self.kinds_, self.sources_ = self.layout_.kinds, self.layout_.sources
+        layout = self.layout_
+        self.kinds_ = layout.kinds
+        self.sources_ = layout.sources
         return self._apply(E, bits)
 
     def _fit_each(self, E, weights):
-        "Scores and ranks, column by column, and the whitened columns beside them"
+        "Learn scores and ranks, column by column, and the whitened columns beside them"
         if self.invariance == "scale":
             self.parts_["score"] = Scores.fit(E, weights)
         if self.whiten:
@@ -439,14 +443,12 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         "Whiten all columns; what is smaller than the rounding of the table does not count as a direction"
         self.varying_ = varying_columns(A)
         varying = A[:, self.varying_]
-        scores = self.parts_["score"] = Scores.fit(varying, weights)
-        largest = (np.abs(varying / scores.unit).max(axis=0, initial=0) * scores.factor).max(
-            initial=0
-        )
+        scores = Scores.fit(varying, weights)
+        self.parts_["score"] = scores
+        largest_of_column = np.abs(varying / scores.unit).max(axis=0, initial=0) * scores.factor
         C = scores.within(varying, FAR)
-        self.parts_["white"] = Whitening.fit(
-            C, weights, 2 * precision * np.sqrt(C.shape[1]) * largest
-        )
+        rounding = 2 * precision * np.sqrt(C.shape[1]) * largest_of_column.max(initial=0)
+        self.parts_["white"] = Whitening.fit(C, weights, rounding)
 
     @property
     def layout_(self) -> Layout:
@@ -458,87 +460,45 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         return Layout.of(self.invariance, n_levels, self.numbers_, self.varying_, n_white)
 
     def _encoded(self, E, bits):
-        "Numbers, ordered levels as ranks, and bits: what is whitened under `affine`"
-        ordered = self._ordered()
-        if ordered.any():
-            E = np.where(ordered, self.parts_["rank"](E), E)
-        return np.hstack([E, *bits])
+        "Return numbers, ordered levels as ranks, and bits: what is whitened under `affine`"
+        return np.hstack([self._with_ranks(E, E), *bits])
 
     def _base(self, E):
-        "Scores, with ranks where the levels are only ordered; ranks alone under `monotone`"
+        "Return scores, with ranks where the levels are only ordered; ranks alone under `monotone`"
         if self.invariance == "monotone":
             return self.parts_["rank"](E)
-        ordered, S = self._ordered(), self.parts_["score"](E)
-        return np.where(ordered, self.parts_["rank"](E), S) if ordered.any() else S
+        return self._with_ranks(self.parts_["score"](E), E)
+
+    def _with_ranks(self, columns, E):
+        "Replace the columns of ordered levels by their ranks"
+        ordered = self._ordered()
+        return np.where(ordered, self.parts_["rank"](E), columns) if ordered.any() else columns
 
     def _apply(self, E, bits):
-        "The coordinates of rows with these numbers and bits"
+        "Return the coordinates of rows with these numbers and bits"
         if self.invariance == "affine":
-            white, varying = self.parts_["white"], self._encoded(E, bits)[:, self.varying_]
-            return multiply_rows(
-                self.parts_["score"].within(varying, FAR) - white.mean, white.matrix
-            )
-        sized = [each * snap(column.size / 2) for column, each in zip(self._categories(), bits)]
+            varying = self._encoded(E, bits)[:, self.varying_]
+            white = self.parts_["white"]
+            centred = self.parts_["score"].within(varying, FAR) - white.mean
+            return multiply_rows(centred, white.matrix)
         base = self._base(E)
-        ranks = [self.parts_["rank"](E)] if self.invariance == "scale" else []
-        white = [self.parts_["white"](base)] if "white" in self.parts_ else []
-        return np.hstack([base, *ranks, *sized, *white])
+        coordinates = [base]
+        if self.invariance == "scale":
+            coordinates.append(self.parts_["rank"](E))
+        for column, each in zip(self._categories(), bits):
+            coordinates.append(each * snap(column.size / 2))
+        if "white" in self.parts_:
+            coordinates.append(self.parts_["white"](base))
+        return np.hstack(coordinates)
 
     def get_feature_names_out(self, input_features=None):
-        "Names of the coordinates: what each number is, and of which column"
+        "Return names of the coordinates: what each number is, and of which column"
         check_is_fitted(self, "columns_")
         names = self.names()
-        return np.array(
-            [
-                f"{kind}{k}" if j < 0 else f"{kind} of {names[j]}"
-                for k, (kind, j) in enumerate(zip(self.kinds_, self.sources_))
-            ],
-            dtype=object,
-        )
-
-    def get_state(self):
-        "All that was learned: a dict for JSON, and a dict of arrays"
-        check_is_fitted(self, "columns_")
-        names = getattr(self, "feature_names_in_", None)
-        meta = {
-            "invariance": self.invariance,
-            "columns": [asdict(column) for column in self.columns_],
-            "feature_names_in": None if names is None else list(names),
-            "kinds": self.kinds_.tolist(),
-        }
-        arrays = {
-            f"{part}.{name}": array
-            for part, learned in self.parts_.items()
-            for name, array in vars(learned).items()
-        }
-        return meta, arrays | {
-            "numbers": self.numbers_,
-            "sources": self.sources_,
-            "varying": self.varying_,
-        }
-
-    @classmethod
-    def from_state(cls, meta, arrays):
-        "The fitted transformer that `get_state` described"
-        self = cls(meta["invariance"])
-        self.columns_ = [Column(**column) for column in meta["columns"]]
-        self.n_features_in_, self.kinds_ = len(self.columns_), np.array(meta["kinds"])
-        if meta["feature_names_in"] is not None:
-            self.feature_names_in_ = np.array(meta["feature_names_in"], dtype=object)
-        self.categorical_features = [column.kind == "category" for column in self.columns_]
-        for name in ("numbers", "sources", "varying"):
-            setattr(self, f"{name}_", np.asarray(arrays[name]))
-        self.parts_ = {}
-        for part, kind in {"rank": Ranks, "score": Scores, "white": Whitening}.items():
-            learned = {
-                name.removeprefix(f"{part}."): np.asarray(array)
-                for name, array in arrays.items()
-                if name.startswith(f"{part}.")
-            }
-            if learned:
-                self.parts_[part] = kind(**learned)
-        self.whiten = "white" in self.parts_
-        return self
+        found = []
+        for k, (kind, j) in enumerate(zip(self.kinds_, self.sources_)):
+            found.append(f"{kind}{k}" if j < 0 else f"{kind} of {names[j]}")
+        return np.array(found, dtype=object)
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #8f341a49
 def check_coordinates_of_kernel(fields: dict, arrays: dict) -> int:
