@@ -136,7 +136,8 @@ class Table:
         body = "".join(row(cells, "td") for cells in self._cells(in_bold, escaped))
         caption = html.escape(self.caption)
         return (
-            f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{body}</tbody></table>"
+            f"<table><caption>{caption}</caption>"
+            f"<thead>{head}</thead><tbody>{body}</tbody></table>"
         )
 
     _repr_html_ = html
@@ -341,7 +342,7 @@ def facts(runs: list) -> list:
     # a run that was killed has no time
     minutes = sum(run.get("wall_seconds", 0) for run in runs) / 60
     # each once, in the order of the runs
-    versions = dict.fromkeys(_pairs(run.get("versions", {})) for run in runs)
+    versions = dict.fromkeys(_pairs(run["versions"]) for run in runs if "versions" in run)
     return [
         f"Command: {'; '.join(run.get('command', 'not recorded') for run in runs)}.",
         *([f"Budget: {_pairs(last['budget'])}."] if "budget" in last else []),
