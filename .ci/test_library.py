@@ -61,6 +61,13 @@ def test_docstrings_begin_with_a_verb(record_property):
     complain(found)
 
 
+@pytest.mark.remedy("decide between the two versions and remove the marks")
+def test_merges_are_finished():
+    "no file holds the marks of a merge"
+    text = {name: (ROOT / name).read_bytes() for name in files() if (ROOT / name).is_file()}
+    complain([name for name, content in text.items() if b"\n<<<<<<< " in content])
+
+
 @pytest.mark.remedy("import heavy packages inside the function that needs them")
 def test_import_is_light(record_property):
     "importing the library takes less than 0.2 s and does not load torch"
