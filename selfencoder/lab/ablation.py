@@ -64,7 +64,8 @@ def fitted_without(model, name: str | None, X, y):
 
 
 def measure_fold(X, y, train, test):
-    "Yield each variant on one fold: its name, and its scores, with the weights of the base models in the full average"
+    """Yield each variant on one fold: its name, and its scores, with the weights of the base models
+    in the full average"""
     X = pd.DataFrame(X)
     classify = y.dtype.kind in "iu"
     kind = KernelSelfEncoderClassifier if classify else KernelSelfEncoderRegressor
@@ -89,7 +90,8 @@ def measure_fold(X, y, train, test):
 
 
 def compare_ablation(quick=False):
-    "Scores of the average without one base model or its column weights: means over five folds"
+    """Measure scores of the average without one base model or its column weights: means over five
+    folds"""
     tables = ablation_tables()
     for name in ["iris", "friedman2"] if quick else tables:
         X, y = tables[name]

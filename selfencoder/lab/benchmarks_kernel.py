@@ -119,7 +119,7 @@ def _fits(n, target):
 
 
 def compare_fit(quick=False):
-    "Processor time of a fit in 20 columns, in multiples of the other contenders'"
+    "Measure processor time of a fit in 20 columns, in multiples of the other contenders'"
     others = ("distances and one Cholesky factor", "forest of 300", "SVM, 20 settings, 3 folds")
     for n in (100, 200) if quick else (300, 1000, 2500):
         for target in ("3 classes", "10 classes", "numbers"):
@@ -130,7 +130,8 @@ def compare_fit(quick=False):
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #de23ae55
 def compare_asking(quick=False):
-    "Processor time of 1,000 predictions at n = 1,000, next to a forest's; neighbours next to them"
+    """Measure processor time of 1,000 predictions at n = 1,000, next to a forest's; neighbours next
+    to them"""
     n = 200 if quick else 1000
     X, y = rows_and_classes(2 * n)
     new = X[n:]
@@ -154,7 +155,7 @@ def compare_asking(quick=False):
 
 
 def compare_changes(quick=False):
-    "Processor time of learning or forgetting one row at n = 2,000, as a share of a fit"
+    "Measure processor time of learning or forgetting one row at n = 2,000, as a share of a fit"
     n = 200 if quick else 2000
     X, y = rows_and_classes(n + 1)
     models = (
@@ -192,7 +193,8 @@ def with_noise(X: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def compare_noise(quick=False):
-    "Mean accuracy over five folds of nine tables, as they are and with twice as many shuffled columns"
+    """Measure mean accuracy over five folds of nine tables, as they are and with twice as many
+    shuffled columns"""
     models = {
         "kernel self-encoder": KernelSelfEncoderClassifier(random_state=0),
         "the same, relevance=None": KernelSelfEncoderClassifier(relevance=None),
@@ -215,7 +217,8 @@ def compare_noise(quick=False):
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #c2f31156
 def noisy_clusters(n: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    "Return rows of clusters in 20 columns, and their ten classes; one row in twenty has a random one"
+    """Return rows of clusters in 20 columns, and their ten classes; one row in twenty has a random
+    one"""
     return make_classification(
         n,
         20,
@@ -252,7 +255,8 @@ def landmark_cost(n: int, threads: int = 2) -> dict:
 
 
 def compare_growth(quick=False):
-    "A fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, with 1,000 landmarks"
+    """Measure A fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, with 1,000
+    landmarks"""
     before = None
     for n in (800, 1600) if quick else (10_000, 100_000, 1_000_000):
         case = in_a_process("selfencoder.lab.benchmarks_kernel", f"landmark_cost({n})")
@@ -261,7 +265,8 @@ def compare_growth(quick=False):
 
 
 def compare_switch(quick=False):
-    "Exact and with landmarks at the size where 'auto' goes over: accuracy and processor time"
+    """Measure exact and with landmarks at the size where 'auto' goes over: accuracy and processor
+    time"""
     n = 300 if quick else 3000
     for name in ("digits",) if quick else ("letter", "magic", "penbased", "phoneme", "ring"):
         X, y = load_dataset("digits", return_X_y=True, as_frame=True) if quick else load_table(name)
@@ -296,7 +301,8 @@ def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
 
 
 def compare_doubts(quick=False):
-    "Wrong labels among the most doubtful, next to cleanlab with a forest under cross-validation; mean of three draws"
+    """Measure wrong labels among the most doubtful, next to cleanlab with a forest under cross-
+    validation; mean of three draws"""
     from cleanlab.version import __version__ as cleanlab_version
 
     names = ["wine", "breast_cancer", "ionosphere", "german_categorical"]
@@ -338,7 +344,8 @@ def _quantile(scores, coverage):
 
 
 def split_interval(model, X, y, Q, coverage, seed):
-    "Return intervals by split conformal prediction: from the errors on a third of the rows that was set aside"
+    """Return intervals by split conformal prediction: from the errors on a third of the rows that
+    was set aside"""
     train, aside = train_test_split(np.arange(len(y)), test_size=1 / 3, random_state=seed)
     model.fit(X.iloc[train], y[train])
     reach = _quantile(np.abs(y[aside] - model.predict(X.iloc[aside])), coverage)
@@ -346,7 +353,8 @@ def split_interval(model, X, y, Q, coverage, seed):
 
 
 def split_sets(model, X, y, Q, coverage, seed):
-    "Return split conformal sets: classes no less probable than the quantile of the labels of rows set aside"
+    """Return split conformal sets: classes no less probable than the quantile of the labels of rows
+    set aside"""
     train, aside = train_test_split(
         np.arange(len(y)), test_size=1 / 3, random_state=seed, stratify=y
     )
@@ -393,7 +401,8 @@ def _against_split(model, trees, ours, split, seed):
 
 
 def compare_intervals(quick=False):
-    "Coverage and width of intervals of 90 %, next to split conformal prediction; mean of five divisions"
+    """Measure coverage and width of intervals of 90 %, next to split conformal prediction; mean of
+    five divisions"""
     for name, real, X, y in number_tables(quick):
 
         def draw(seed):
@@ -421,7 +430,8 @@ def compare_intervals(quick=False):
 
 
 def compare_sets(quick=False):
-    "Coverage and size of sets of classes of 90 %, next to split conformal prediction; mean of five divisions"
+    """Measure coverage and size of sets of classes of 90 %, next to split conformal prediction;
+    mean of five divisions"""
     names = ["wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"]
     for name in ["iris"] if quick else names:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
@@ -481,7 +491,8 @@ NOVELTY_TABLES = "wine glass ecoli breast_cancer ionosphere digits german_catego
 
 
 def compare_novelty(quick=False):
-    "AUROC with one class left out, next to distances, LOF and an isolation forest; mean over classes and three draws"
+    """Measure AUROC with one class left out, next to distances, LOF and an isolation forest; mean
+    over classes and three draws"""
     for name in ["iris"] if quick else NOVELTY_TABLES:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         X, y = X.reset_index(drop=True), np.unique(y, return_inverse=True)[1]
@@ -545,7 +556,8 @@ def imputation_errors(filled, observed, lost) -> dict:
 
 
 def compare_holes(quick=False):
-    "Errors of imputed numbers and categories, next to scikit-learn's imputers; mean of two draws"
+    """Measure errors of imputed numbers and categories, next to scikit-learn's imputers; mean of
+    two draws"""
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer, KNNImputer
 

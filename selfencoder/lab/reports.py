@@ -38,7 +38,9 @@ def _significant(p: pd.Series, gain: pd.Series):
     worse = list(p.index[(p < 0.05) & (gain < 0)])
     parts = []
     if better:
-        parts.append("better than all" if len(better) == len(p) else f"better than {', '.join(better)}")
+        parts.append(
+            "better than all" if len(better) == len(p) else f"better than {', '.join(better)}"
+        )
     if worse:
         parts.append(f"worse than {', '.join(worse)}")
     return "; ".join(parts) or "none"
