@@ -9,13 +9,14 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 # Twice quiet: only errors are printed, never where packages come from.
 PIP   := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
+LAB    := $(BIN)/python -m selfencoder.lab
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce compare test format lint weight test-versions docs sync release clean
+.PHONY: help run reproduce compare compare-large published-peers evidence bench invariance test format lint weight test-versions docs sync release clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
 
 run: $(READY) ## a first look, four minutes: the paper's tables and ours, full training on fewer folds
 	@$(BIN)/selfencoder reproduce --quick --jobs $(JOBS)
@@ -23,8 +24,24 @@ run: $(READY) ## a first look, four minutes: the paper's tables and ours, full t
 reproduce: $(READY) ## make the full tables of the paper, an hour
 	@$(BIN)/selfencoder reproduce --jobs $(JOBS)
 
-compare: $(READY) ## compare the kernel self-encoder with its peers on 38 tables, up to two hours
-	@$(BIN)/selfencoder compare --jobs $(JOBS)
+compare: $(READY) ## compare the kernel self-encoder with its peers on 71 tables, up to three hours
+	@$(LAB) compare --jobs $(JOBS)
+	@$(LAB) compare-everyday --jobs $(JOBS)
+
+compare-large: $(READY) ## compare it on large tables, hours; boosting of other libraries must be installed
+	@$(LAB) compare-large --jobs $(JOBS)
+
+published-peers: $(READY) ## put it beside published figures: DATA=cc_test_datasets_multiclass.pickle
+	@$(LAB) published-peers $(DATA) --jobs $(JOBS)
+
+evidence: $(READY) ## compute our rows of all comparisons again, as far as they are older than SINCE=2026-11-18T20:00
+	@$(LAB) evidence --since $(SINCE) --jobs $(JOBS) $(if $(DATA),--data $(DATA))
+
+bench: $(READY) ## measure speed and quality beside other libraries, an hour on a quiet machine
+	@$(LAB) bench
+
+invariance: $(READY) ## measure how exact the invariance is, and what it costs, twenty minutes
+	@$(LAB) invariance --jobs $(JOBS)
 
 test: $(READY) ## run every check; VERSIONS=newest or VERSIONS=all adds test-versions
 	@$(PYTEST) .ci $(if $(VERSIONS),--versions $(VERSIONS))

@@ -26,7 +26,10 @@ setup(
     url=settings["git_url"],
     license="Apache-2.0",
     keywords=settings["keywords"],
-    packages=find_namespace_packages(include=["selfencoder", "selfencoder.*"]),
+    # the laboratory stays in the clone
+    packages=find_namespace_packages(
+        include=["selfencoder", "selfencoder.*"], exclude=["selfencoder.lab", "selfencoder.lab.*"]
+    ),
     package_data={"selfencoder": settings["package_data"].split()},
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),

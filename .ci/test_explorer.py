@@ -1,7 +1,9 @@
-"""The explorer and the page of `explain` in a real browser: click, search, filter, sort, keys, links.
+"""The page of `explore` in a real browser: click, search, filter, sort, keys, links, print.
 
-`.venv/bin/pytest .ci/test_explorer.py -k picture --pictures nbs` makes the pictures of the documentation again.
+`.venv/bin/pytest .ci/test_explorer.py -k picture --pictures nbs/tools` makes the picture of the documentation again.
 """
+
+import re
 
 import numpy as np
 import pandas as pd
@@ -10,18 +12,16 @@ import pytest
 from browser import unreadable
 from selfencoder import KernelSelfEncoder, KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
 from selfencoder.datasets import load_dataset
-from selfencoder.explain_page import explanation_page
 from selfencoder.explorer import explore
 from tools import complain
 
 pytestmark = [
-    pytest.mark.remedy(
-        "mend nbs/tools/explorer.ipynb, nbs/tools/explain_page.ipynb or selfencoder/data/"
-    ),
+    pytest.mark.remedy("mend nbs/tools/explorer.ipynb or selfencoder/data/explorer.*"),
     pytest.mark.xdist_group("explorer"),
 ]
 TEXT = "h1, h2, h3, p, a, th, td, small, label, button:enabled, select, output, #legend span, .likely span"
 NASTY = "</script><img src=x onerror=alert(1)>&\"'"
+NEW = 3
 
 
 def loans(n):
@@ -34,8 +34,11 @@ def loans(n):
 
 
 def explored_loans(n):
-    X, y, ids = loans(n)
-    return explore(KernelSelfEncoderClassifier().fit(X, y), X, y, ids=ids, title="German credit")
+    "The page of n loans and of three new ones behind them"
+    X, y, ids = loans(n + NEW)
+    model = KernelSelfEncoderClassifier().fit(X[:n], y[:n])
+    new = X[n:]
+    return explore(model, X[:n], y[:n], new, ids=ids[:n], new_ids=ids[n:], title="German credit")
 
 
 @pytest.fixture(scope="session")
@@ -68,114 +71,100 @@ def press_at(page, row):
 
 
 def test_start(page, explored):
+    "New rows come first, with an answer, and without a word about a label of theirs"
     assert page.title() == page.text_content("h1") == "German credit"
-    assert "250 rows, 20 columns" in page.text_content(
-        "#summary"
-    ) and "private" in page.text_content("#private")
-    assert title(page) == "loan L1000" and ids(page)[:3] == ["L1000", "L1001", "L1002"]
-    assert page.locator("#legend button").all_text_contents() == ["bad (70)", "good (180)"]
-    probability = page.locator("#made .sum").last.text_content()
-    assert f"{100 * explored.record['target']['probabilities'][0][0]:.1f}" in probability
+    assert "3 new rows, compared with 250 rows, 20 columns" in page.text_content("#summary")
+    assert "private" in page.text_content("#private")
+    assert title(page) == "loan L1250 (new)" and ids(page) == ["L1250", "L1251", "L1252"]
+    assert "in the table" not in page.text_content("#row-card")
+    expected = ["bad (70)", "good (180)"]
+    assert page.locator("#legend button").all_text_contents() == expected
+    assert "new (3)" in page.text_content("#legend")
+    page.click("#tab-rows")
+    assert ids(page)[:2] == ["L1000", "L1001"]
+    page.locator("#list tbody tr").first.click()
+    assert title(page) == "loan L1000" and "in the table" in page.text_content("#row-card")
 
 
-def test_sums(page):
+def test_sums(page, explored):
     "What made the answer adds up to the number that is shown"
-    for row in (0, 17, 101):
+    for row in (0, 1, NEW, NEW + 101):
         page.evaluate("row => select(row)", row)
-        numbers = page.locator("#made tr td:nth-child(3)").all_text_contents()
-        *parts, total = [
-            float(text.replace("−", "-").replace("\u00a0%", "").replace("+", ""))
-            for text in numbers
-        ]
-        assert abs(sum(parts) - total) < 0.06 * len(parts), (
-            f"row {row}: {parts} do not add up to {total}"
-        )
+        texts = page.locator("#row-card .made tr td:nth-child(3)").all_text_contents()
+        *parts, total = [float(re.sub("[+\u00a0%]", "", text).replace("−", "-")) for text in texts]
+        assert abs(sum(parts) - total) < 0.06 * len(parts), f"row {row}: {texts}"
+        probability = explored.record["target"]["probabilities"][row][0]
+        assert abs(total - 100 * probability) < 0.051
 
 
 def test_map(page):
     for row in (200, 31):
-        press_at(page, row)
+        press_at(page, NEW + row)
         assert title(page) == f"loan L{1000 + row}" and page.url.endswith(f"#id=L{1000 + row}")
-    x, y = page.evaluate("place().at(31)")
+    x, y = page.evaluate("place().at(34)")
     page.locator("#map").hover(position={"x": x, "y": y})
     assert "L1031" in page.text_content("#tip") and "outcome" in page.text_content("#tip")
     before = page.evaluate("place().scale")
     page.mouse.wheel(0, -400)
     page.wait_for_function("before => place().scale > 1.3 * before", arg=before)
-    assert np.hypot(*np.subtract(page.evaluate("place().at(31)"), (x, y))) < 2, (
-        "what is under the pointer stays there"
-    )
+    moved = np.subtract(page.evaluate("place().at(34)"), (x, y))
+    assert np.hypot(*moved) < 2, "what is under the pointer stays there"
     box = page.locator("#map").bounding_box()
     page.mouse.down()
     page.mouse.move(box["x"] + x + 60, box["y"] + y, steps=4)
     page.mouse.up()
-    assert abs(page.evaluate("place().at(31)")[0] - x - 60) < 6, "dragging moves the map"
+    assert abs(page.evaluate("place().at(34)")[0] - x - 60) < 6, "dragging moves the map"
     assert title(page) == "loan L1031", "dragging opens no row"
     page.click("#zoom button:last-child")
     assert page.evaluate("place().scale") == before
 
 
-def test_layout_and_colour(page):
-    picture = lambda: page.locator("#map").evaluate("canvas => canvas.toDataURL()")
-    seen = {picture()}
-    for name in ("age", "novelty", "doubt", "purpose"):
+def test_colours(page):
+    pictures = set()
+    for name in ("outcome", "age", "novelty", "doubt", "purpose"):
         page.select_option("#colour", label=name)
-        seen.add(picture())
+        pictures.add(page.locator("#map").evaluate("canvas => canvas.toDataURL()"))
+    assert len(pictures) == 5
     assert "all others" in page.text_content("#legend"), "purpose has more values than colours"
     page.select_option("#colour", label="age")
-    assert "missing (36)" in page.text_content("#legend")
-    page.select_option("#layout", "overview")
-    seen.add(picture())
-    assert len(seen) == 6 and "classical scaling" in page.text_content("#layout-note")
+    assert "missing (37)" in page.text_content("#legend")
+    page.select_option("#colour", label="outcome")
+    page.locator("#legend button").first.click()
+    assert page.input_value("#search") == "outcome=bad"
+    assert page.text_content("#found") == "70 of 253 rows"
 
 
-@pytest.mark.parametrize(
-    "query,count",
-    [
-        ("L1017", 1),
-        ("outcome=bad", 70),
-        ("outcome=bad prediction=good", None),
-        ("age>60", None),
-        ('"radio or television"', None),
-        ("foreign_worker=no", None),
-        ("age=–", 36),
-        ("nothing like this", 0),
-    ],
-)
-def test_search(page, explored, query, count):
-    page.fill("#search", query)
+def test_search(page, explored):
     X, record = explored.table, explored.record["target"]
+    codes = np.array(record["codes"])
     predicted = np.array(record["likely"])[:, 0]
-    expected = {
-        "outcome=bad prediction=good": int(
-            ((np.array(record["codes"]) == 0) & (predicted == 1)).sum()
-        ),
-        "age>60": int((X.age > 60).sum()),
-        "foreign_worker=no": int((~X.foreign_worker).sum()),
-        '"radio or television"': int((X.purpose == "radio or television").sum()),
-    }.get(query, count)
-    assert page.text_content("#found") == f"{expected} of 250 rows"
-    assert len(ids(page)) == min(max(expected, 1), 25)
+    counts = {
+        "L1017": 1,
+        "outcome=bad": 70,
+        "outcome=bad prediction=good": ((codes == 0) & (predicted == 1)).sum(),
+        "age=–": 37,
+        "nothing like this": 0,
+    }
+    page.click("#tab-rows")
+    for query, count in counts.items():
+        page.fill("#search", query)
+        assert page.text_content("#found") == f"{count} of 253 rows"
+    for query, found in {
+        "age>60": X.age > 60,
+        "foreign_worker=no": ~X.foreign_worker,
+        '"radio or television"': X.purpose == "radio or television",
+    }.items():
+        page.fill("#search", query)
+        assert ids(page) == [f"L{1000 + i}" for i in np.flatnonzero(found)[:25]]
     page.keyboard.press("Escape")
     assert page.text_content("#found") == "" and len(ids(page)) == 25
 
 
-def test_legend_filters(page):
-    page.locator("#legend button").first.click()
-    assert (
-        page.input_value("#search") == "outcome=bad"
-        and page.text_content("#found") == "70 of 250 rows"
-    )
-
-
 def test_sorting(page, explored):
     ages = explored.table.age
+    page.click("#tab-rows")
     page.click("#list [data-key='column 12']")
-    assert (
-        page.locator("#list th[aria-sort=ascending]").text_content()
-        == explored.table.columns[12]
-        == "age"
-    )
+    assert page.locator("#list th[aria-sort=ascending]").text_content() == "age"
     assert ids(page)[0] == f"L{1000 + int(ages.argmin())}"
     page.click("#list [data-key='column 12']")
     assert ids(page)[0] == f"L{1000 + int(ages.argmax())}"
@@ -187,43 +176,27 @@ def test_sorting(page, explored):
 
 def test_lists(page, explored):
     record = explored.record
+    target = record["target"]
     page.click("#tab-doubtful")
-    wrong = np.array(record["target"]["likely"])[:, 0] != np.array(record["target"]["codes"])
-    doubt = np.where(wrong, record["target"]["doubt"], -1)
-    assert ids(page)[
-        0
-    ] == f"L{1000 + int(doubt.argmax())}" and f"of {wrong.sum()}" in page.text_content("#pages")
+    wrong = np.array(target["likely"])[NEW:, 0] != np.array(target["codes"])[NEW:]
+    doubt = np.where(wrong, np.array(target["doubt"][NEW:]), -1)
+    assert ids(page)[0] == f"L{1000 + int(doubt.argmax())}"
+    assert f"of {wrong.sum()}" in page.text_content("#pages")
     page.click("#tab-unusual")
-    assert ids(page)[0] == f"L{1000 + int(np.argmax(record['novelty']))}"
+    assert ids(page)[0] == f"L{1000 + int(np.argmax(record['novelty'][NEW:]))}"
     page.click("#tab-duplicates")
     first, second, _ = record["pairs"][0]
-    assert page.locator("#list thead th").all_text_contents() == [
-        "row",
-        "and",
-        "distance",
-        "outcome",
-        "differ in",
-    ]
-    differ = [
-        name
-        for name in explored.table
-        if not explored.table[name].iloc[[first, second]].nunique(dropna=False) == 1
-    ]
-    assert (
-        page.locator("#list tbody tr")
-        .first.locator("td")
-        .last.text_content()
-        .startswith(", ".join(differ[:3]))
-    )
+    pair = explored.table.iloc[[first - NEW, second - NEW]]
+    differ = [name for name in pair if pair[name].nunique(dropna=False) > 1]
+    shown = page.locator("#list tbody tr").first.locator("td").last.text_content()
+    assert shown.startswith(", ".join(differ[:3]))
     page.locator("#list tbody .link").nth(1).click()
-    assert title(page) == f"loan L{1000 + second}" and ids(page)[0] == f"L{1000 + first}"
+    assert title(page) == f"loan L{1000 + second - NEW}"
     page.click("#tab-columns")
     assert page.locator("#list tbody tr").count() == 20
     effects = [column["effect"] for column in record["columns"]]
-    assert (
-        page.locator("#list tbody .link").first.text_content()
-        == explored.table.columns[int(np.argmax(effects))]
-    )
+    best = explored.table.columns[int(np.argmax(effects))]
+    assert page.locator("#list tbody .link").first.text_content() == best
     assert f"{100 * max(effects):.1f}\u00a0%" in page.locator("#list tbody tr").first.text_content()
     page.locator("#list tbody .link").first.click()
     assert page.locator("#colour").input_value().startswith("column ")
@@ -232,18 +205,18 @@ def test_lists(page, explored):
 def test_keyboard(page):
     page.focus("#map")
     before = title(page)
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     assert title(page) != before
     page.keyboard.press("+")
     assert page.evaluate("state.zoom") == 1.5
     page.keyboard.press("/")
     page.keyboard.type("purpose=education")
-    assert "of 250 rows" in page.text_content("#found")
+    assert "of 253 rows" in page.text_content("#found")
     page.keyboard.press("Escape")
-    page.focus("#tab-rows")
+    page.focus("#tab-new")
     page.keyboard.press("ArrowRight")
-    assert page.get_attribute("#tab-doubtful", "aria-selected") == "true"
-    page.click("#tab-rows")
+    assert page.get_attribute("#tab-rows", "aria-selected") == "true"
     page.locator("#list tbody tr").first.click()
     page.locator("#list tbody tr").first.focus()
     page.keyboard.press("ArrowDown")
@@ -256,109 +229,86 @@ def test_link(page):
     "An address opens the page at a row; neighbours are links"
     page.evaluate("location.hash = 'id=L1042'")
     page.locator("#row-title", has_text="loan L1042").wait_for()
-    page.evaluate("location.hash = 'L1043'")
-    page.locator("#row-title", has_text="loan L1043").wait_for()
-    neighbor = page.locator("#near thead .link").first.text_content()
-    page.locator("#near thead .link").first.click()
+    neighbor = page.locator("#row-card .near thead .link").first.text_content()
+    page.locator("#row-card .near thead .link").first.click()
     assert title(page) == f"loan {neighbor}"
 
 
-def test_truth_values_and_missing(page):
-    row = page.locator("#near tbody tr", has_text="foreign")
+def test_cells(page):
+    "Truth values are yes and no, a missing value is a dash"
+    row = page.locator("#row-card .near tbody tr", has_text="foreign")
     assert set(row.locator("td").all_text_contents()) <= {"yes", "no"}
-    page.evaluate("select(7)")
-    row = page.locator("#near tbody tr", has=page.locator("th[title=age]"))
+    page.evaluate(f"select({NEW + 7})")
+    row = page.locator("#row-card .near tbody tr", has=page.locator("th[title=age]"))
     assert row.locator("td").first.text_content() == "–"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
-@pytest.mark.parametrize("name", ["explorer", "explain"])
-def test_looks(visit, address, explained, pictures, name, width, scheme):
-    page = visit(address if name == "explorer" else explained, width=width, color_scheme=scheme)
-    for tab in ("doubtful", "duplicates", "columns", "rows") if name == "explorer" else [None]:
-        if tab:
-            page.click(f"#tab-{tab}")
+def test_looks(visit, address, pictures, width, scheme):
+    page = visit(address, width=width, color_scheme=scheme)
+    for tab in ("doubtful", "duplicates", "columns", "new"):
+        page.click(f"#tab-{tab}")
         complain(unreadable(page, TEXT))
-    pictures(page, f"{name}-{width}-{scheme}")
+    pictures(page, f"explorer-{width}-{scheme}")
+
+
+def test_printed(visit, address):
+    "Each new row takes a sheet; without new ones the open row is printed"
+    page = visit(address, width=718, color_scheme="dark")
+    sheets = page.pdf(format="A4", margin=dict.fromkeys(("top", "bottom", "left", "right"), "1cm"))
+    assert len(re.findall(rb"/Type\s*/Page\b", sheets)) == 3
+    page.emulate_media(media="print")
+    titles = page.locator("#sheets h2").all_text_contents()
+    assert titles == ["loan L1250 (new)", "loan L1251 (new)", "loan L1252 (new)"]
+    assert page.is_hidden("main") and page.is_hidden("#find") and not unreadable(page, TEXT)
+    white = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert white == "rgb(255, 255, 255)", "paper is white"
 
 
 def test_nothing_acts(visit, tmp_path):
     "Names and cells that try to be more than text stay text"
-    X, y, ids = loans(40)
+    X, y, ids = loans(43)
     X = X.assign(purpose=[NASTY, *X.purpose[1:].astype(str)]).rename(columns={"housing": NASTY})
     y, ids = y.replace("good", NASTY).rename(NASTY), ids.replace("L1000", NASTY).rename(NASTY)
-    explored = explore(KernelSelfEncoder().fit(X), X, y, ids=ids, title=NASTY)
-    page = visit(explored.save(tmp_path / "page.html"))
+    model = KernelSelfEncoder().fit(X[:40])
+    shown = explore(model, X[:40], y[:40], X[:2], ids=ids[:40], new_ids=[NASTY, "2"], title=NASTY)
+    page = visit(shown.save(tmp_path / "page.html"))
     assert page.text_content("h1") == NASTY and NASTY in title(page)
-    for tab in ("duplicates", "columns", "rows"):
+    for tab in ("duplicates", "columns", "rows", "new"):
         page.click(f"#tab-{tab}")
     page.fill("#search", "onerror")
     press_at(page, 0)
     page.locator("#map").hover(position=dict(zip("xy", page.evaluate("place().at(0)"))))
+    page.evaluate("layOutSheets()")
     assert NASTY in page.text_content("#tip") and page.locator("img").count() == 0
     assert page.evaluate("document.scripts.length") == 2
 
 
 def test_numbers(visit, tmp_path):
-    "A target of numbers: range, errors, and no classes"
+    "A target of numbers: ranges, errors, and no classes; no new rows, and the open row is printed"
     X, _, ids = loans(80)
     y, X = X.credit_amount, X.drop(columns="credit_amount")
-    page = visit(
-        explore(KernelSelfEncoderRegressor().fit(X, y), X, y, ids=ids).save(tmp_path / "page.html")
+    model = KernelSelfEncoderRegressor().fit(X, y)
+    page = visit(explore(model, X, y, ids=ids).save(tmp_path / "page.html"))
+    assert page.locator("#tab-new").count() == 0
+    card = page.text_content("#row-card")
+    assert (
+        "Predicted credit_amount" in card and "20 most similar rows the prediction was off" in card
     )
-    assert "Predicted credit_amount" in page.text_content(
-        "#answer"
-    ) and "Nine of ten" in page.text_content("#row-card")
     page.click("#tab-doubtful")
-    assert page.locator("#list tbody tr").count() == 8, "the largest tenth of the errors"
+    assert 1 <= page.locator("#list tbody tr").count() <= 8, "outside of their ranges"
     errors = page.locator("#list tbody td:nth-child(4)").all_text_contents()
-    assert page.text_content("#list [data-key=doubt]") == "error" and errors == sorted(
-        errors, key=float, reverse=True
-    )
+    assert page.text_content("#list [data-key=doubt]") == "error"
+    assert errors == sorted(errors, key=float, reverse=True)
+    page.evaluate("select(5)")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#sheets h2").all_text_contents() == ["loan L1005"]
 
 
-# ---- the page of explain --------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def explained(tmp_path_factory):
-    X, y, ids = loans(303)
-    X, y = X.set_axis(pd.Index(ids)), y.set_axis(ids)
-    model = KernelSelfEncoderClassifier().fit(X[:300], y[:300])
-    path = tmp_path_factory.mktemp("explain") / "page.html"
-    path.write_text(explanation_page(model, X[:300], y[:300], X[300:]), encoding="utf-8")
-    return path
-
-
-def test_explain_index(visit, explained):
-    page = visit(explained)
-    assert page.locator("#index tbody tr").count() == page.locator("article").count() == 3
-    page.fill("#filter", "L1301")
-    assert page.locator("article:visible h2").all_text_contents() == ["L1301"]
-    assert (
-        page.text_content("#found") == "1 found"
-        and page.locator("#index tbody tr:visible").count() == 1
-    )
-    page.fill("#filter", "")
-    page.click("text=L1302")
-    assert page.url.endswith("#query-2") and page.locator("#query-2").is_visible()
-
-
-def test_explain_printed(visit, explained):
-    page = visit(explained, color_scheme="dark")
-    page.emulate_media(media="print")
-    assert page.is_hidden("#filter") and not unreadable(page, TEXT)
-    assert (
-        page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    ), "paper is white"
-
-
-def test_picture(visit, explained, pytestconfig, tmp_path):
-    "What the documentation shows of the two pages"
+def test_picture(visit, pytestconfig, tmp_path):
+    "What the documentation shows of the page"
     if not (folder := pytestconfig.getoption("pictures")):
         pytest.skip("--pictures FOLDER saves the pictures")
-    page = visit(explored_loans(1000).save(tmp_path / "page.html"), width=1440)
-    page.evaluate("select(15)")
+    page = visit(explored_loans(900).save(tmp_path / "page.html"), width=1440)
     page.screenshot(path=f"{folder}/explorer.png")
-    visit(explained).screenshot(path=f"{folder}/explain_page.png")

@@ -6,77 +6,158 @@
 __all__ = ['KernelSelfEncoderImputer']
 
 # %% ../nbs/tools/imputer.ipynb #656588ad
+import warnings
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .kernel.estimators import KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
-from .tables import categorical_mask, read_query, read_table, remember_columns
+from selfencoder.tables import (
+    TableWarning,
+    as_days,
+    as_floats,
+    categorical_mask,
+    column_kind,
+    read_query,
+    read_table,
+    remember_columns,
+)
+from .text_values import FreeText, TextColumns
 
 # %% ../nbs/tools/imputer.ipynb #5728b376
-def without_column(frame: pd.DataFrame, j: int) -> pd.DataFrame:
-    "All columns but one, by its place: names may come twice"
-    return frame.iloc[:, np.arange(frame.shape[1]) != j]
+def as_plain_column(values: pd.Series, kind: str, name) -> pd.Series:
+    "Return a column of numbers, timestamps or durations in a type that can be filled"
+    if isinstance(values.dtype, pd.SparseDtype):
+        values = values.sparse.to_dense()
+    if kind == "number":
+        if getattr(values.dtype, "kind", "O") in "biuf":
+            # pandas cannot compare long doubles
+            return values.astype(float) if values.dtype == np.longdouble else values
+        return pd.Series(as_floats(values, name, text=True), values.index)
+    if isinstance(values.dtype, pd.PeriodDtype):
+        return values.dt.to_timestamp()
+    if getattr(values.dtype, "kind", "O") in "mM":
+        return values
+    days = pd.Series(as_days(values, name, kind), values.index)
+    durations = pd.to_timedelta((days * 86_400_000_000).round(), unit="us")
+    return durations if kind == "duration" else pd.Timestamp(0) + durations
 
 
-class ColumnFiller:
-    "Predicts one column from the others"
-
-    def __init__(self, values: pd.Series, others: pd.DataFrame, categorical: bool, invariance: str):
-        known = values.notna().to_numpy()
-        if not known.any():
-            raise ValueError(
-                f"column {values.name!r} has no value at all: leave it out, nothing can fill it."
-            )
-        self.levels, self.first = None, None
-        self.whole = pd.api.types.is_integer_dtype(values.dtype)
-        categorical = categorical or pd.api.types.is_bool_dtype(values[known].infer_objects().dtype)
-        if categorical:
-            target, self.levels = pd.factorize(values[known], sort=not values.dtype == object)
-        elif isinstance(values.dtype, pd.PeriodDtype):
-            raise ValueError(
-                f"column {values.name!r} holds periods: make them dates with .dt.to_timestamp() first."
-            )
-        elif getattr(values.dtype, "kind", "") in ("M", "m"):  # dates and durations
-            self.first = values.min()
-            target = ((values[known] - self.first) / pd.Timedelta("1D")).to_numpy(dtype=float)
-        else:
-            target = values[known].to_numpy(dtype=float)
-        self.constant = np.bincount(target).argmax() if categorical else np.median(target)
-        self.model, rest = None, others[known]
-        if (
-            rest.shape[1]
-            and len(rest) > 2
-            and rest.nunique(dropna=False).max() > 1
-            and (target != target[0]).any()
-        ):
-            kind = KernelSelfEncoderClassifier if categorical else KernelSelfEncoderRegressor
-            self.model = kind(invariance=invariance, relevance=None).fit(rest, target)
-
-    def fill(self, values: pd.Series, others: pd.DataFrame) -> pd.Series:
-        "The column with its missing values filled"
-        missing = values.isna().to_numpy()
-        if not missing.any():
-            return values
-        found = (
-            np.full(missing.sum(), self.constant)
-            if self.model is None
-            else self.model.predict(others[missing])
-        )
-        if self.levels is not None:
-            found = np.asarray(self.levels, dtype=object)[found]
-        elif self.first is not None:
-            found = (self.first + pd.to_timedelta(found, "D")).astype(values.dtype)
-        elif self.whole:
-            found = np.rint(found).astype(np.int64)
-        elif values.dtype.kind not in "fO":
-            values = values.astype(float)
-        filled = values.copy()
-        filled[missing] = found
-        return filled
+def resolution(durations: pd.Series) -> pd.Timedelta:
+    "Return the largest unit that all durations are multiples of: days, hours, ..., microseconds"
+    for unit in ("1D", "1h", "1min", "1s", "1ms"):
+        if (durations % pd.Timedelta(unit) == pd.Timedelta(0)).all():
+            return pd.Timedelta(unit)
+    return pd.Timedelta("1us")
 
 # %% ../nbs/tools/imputer.ipynb #54daa393
+def fitted_model(target, others: pd.DataFrame, categorical: bool, invariance: str):
+    "Fit a model that predicts a column from the others; None if there is nothing to learn from"
+    is_constant = others.shape[1] == 0 or others.nunique(dropna=False).max() <= 1
+    if len(others) <= 2 or is_constant or (target == target[0]).all():
+        return None
+    kind = KernelSelfEncoderClassifier if categorical else KernelSelfEncoderRegressor
+    # A fit of one column may warn of repeated rows, which nobody can group here.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        return kind(invariance=invariance, relevance=None).fit(others, target)
+
+
+@dataclass
+class CategoryFiller:
+    "Fills a column of categories or booleans"
+
+    levels: np.ndarray
+    constant: int
+    model: object
+
+    @classmethod
+    def fit(cls, values: pd.Series, others: pd.DataFrame, invariance):
+        "Learn the known values of a column from the other columns"
+        known = values.notna().to_numpy()
+        codes, levels = pd.factorize(values[known], sort=not values.dtype == object)
+        model = fitted_model(codes, others[known], True, invariance)
+        return cls(np.asarray(levels, dtype=object), int(np.bincount(codes).argmax()), model)
+
+    def predict(self, rows, dtype):
+        "Predict the values of rows in which the column is missing"
+        codes = np.full(len(rows), self.constant)
+        return self.levels[codes if self.model is None else self.model.predict(rows)]
+
+
+@dataclass
+class NumberFiller:
+    "Fills a column of numbers"
+
+    constant: float
+    model: object
+
+    @classmethod
+    def fit(cls, values: pd.Series, others: pd.DataFrame, invariance):
+        "Learn the known values of a column from the other columns"
+        known = values.notna().to_numpy()
+        floats = values[known].to_numpy(dtype=float)
+        model = fitted_model(floats, others[known], False, invariance)
+        return cls(float(np.median(floats)), model)
+
+    def predict(self, rows, dtype):
+        "Predict the values of rows in which the column is missing"
+        constant = np.full(len(rows), self.constant)
+        found = constant if self.model is None else self.model.predict(rows)
+        if pd.api.types.is_integer_dtype(dtype):
+            return np.rint(found).astype(np.int64)
+        return found.astype(dtype) if isinstance(dtype, np.dtype) else found
+
+
+@dataclass
+class TimeFiller:
+    "Fills a column of timestamps or durations"
+
+    first: object
+    unit: pd.Timedelta
+    steps: NumberFiller  # from the first one, in this unit
+
+    @classmethod
+    def fit(cls, values: pd.Series, others: pd.DataFrame, invariance):
+        "Learn the known values of a column from the other columns"
+        first = values.min()
+        unit = resolution((values - first).dropna())
+        return cls(first, unit, NumberFiller.fit((values - first) / unit, others, invariance))
+
+    def predict(self, rows, dtype):
+        "Predict the values of rows in which the column is missing"
+        steps = np.rint(self.steps.predict(rows, float))
+        return pd.Series(self.first + steps * self.unit).astype(dtype).array
+
+# %% ../nbs/tools/imputer.ipynb #9e0a627d
+def kind_of(values: pd.Series, categorical: bool, name) -> str:
+    "Return what fills a column: 'category', 'number', 'time', 'duration', or 'nothing' for one without a value"
+    known = values.dropna()
+    if not len(known):
+        warnings.warn(
+            TableWarning(
+                f"Column {name!r} has no value at all, so that nothing can fill it",
+                "drop the column",
+                "leave it out",
+            ),
+            stacklevel=3,
+        )
+        return "nothing"
+    is_boolean = pd.api.types.is_bool_dtype(known.infer_objects().dtype)
+    is_category = isinstance(values.dtype, pd.CategoricalDtype)
+    return "category" if categorical or is_boolean or is_category else column_kind(values)
+
+
+FILLERS = {
+    "category": CategoryFiller,
+    "number": NumberFiller,
+    "time": TimeFiller,
+    "duration": TimeFiller,
+}
+
+# %% ../nbs/tools/imputer.ipynb #fe5971e0
 class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill the missing values of a table from similar rows: numbers, categories, booleans and dates.
 
@@ -92,8 +173,8 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
     Attributes
     ----------
-    fillers_ : list of ColumnFiller
-        The predictor of each column.
+    fillers_ : list
+        The predictor of each column; None for a column that cannot be filled.
     n_features_in_ : int
         Columns of the training table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -115,38 +196,73 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags
 
     def fit(self, X, y=None):
-        "Learn each column of `X` from the others; `y` is ignored. Returns self."
+        "Learn each column of `X` from the others; `y` is ignored"
         table = read_table(X, self)
         remember_columns(table, self)
-        categorical = categorical_mask(
-            table, self.categorical_features, getattr(self, "feature_names_in_", None)
-        )
-        frame = pd.DataFrame(table)
-        ordered = [isinstance(dtype, pd.CategoricalDtype) for dtype in frame.dtypes]
-        is_category = np.asarray(categorical, dtype=bool) | ordered
-        self.fillers_ = [
-            ColumnFiller(
-                frame.iloc[:, j], without_column(frame, j), is_category[j], self.invariance
-            )
-            for j in range(frame.shape[1])
-        ]
+        names = getattr(self, "feature_names_in_", None)
+        self.text_ = TextColumns.fit(table, names, self.categorical_features)
+        frame = pd.DataFrame(self.text_.read(table))
+        is_category = categorical_mask(frame, self.categorical_features, names)
+        readers = self.text_.readers
+        self.kinds_ = []
+        for j, name in enumerate(frame):
+            if isinstance(readers.get(j), FreeText):
+                self.kinds_.append("nothing")
+            else:
+                self.kinds_.append(kind_of(frame.iloc[:, j], is_category[j], name))
+        plain = self._plain(frame)
+        self.fillers_ = []
+        for j, kind in enumerate(self.kinds_):
+            filler = None
+            if kind != "nothing":
+                others = self._others(plain, j)
+                filler = FILLERS[kind].fit(plain.iloc[:, j], others, self.invariance)
+            self.fillers_.append(filler)
         return self
 
     def transform(self, X):
-        "The table with its missing values filled; a value that is there stays as it is"
+        """Return the table with its missing values filled; a value that is there stays as it is.
+
+        Text that holds numbers or dates comes back as numbers and timestamps.
+        """
         check_is_fitted(self, "fillers_")
         table = read_query(X, self)
-        frame = pd.DataFrame(table)
-        filled = [
-            filler.fill(frame.iloc[:, j], without_column(frame, j))
-            for j, filler in enumerate(self.fillers_)
-        ]
+        given = pd.DataFrame(table)
+        plain = self._plain(pd.DataFrame(self.text_.read(table)))
+        columns = []
+        for j, filler in enumerate(self.fillers_):
+            values = given.iloc[:, j] if filler is None else plain.iloc[:, j].copy()
+            missing = values.isna().to_numpy()
+            if filler is not None and missing.any():
+                found = filler.predict(self._others(plain, j)[missing], values.dtype)
+                if values.dtype.kind in "biu" and not pd.api.types.is_extension_array_dtype(values):
+                    values = values.astype(float)
+                values[missing] = found
+            if isinstance(given.iloc[:, j].dtype, pd.PeriodDtype):
+                values = values.dt.to_period(given.iloc[:, j].dtype.freq)
+            columns.append(values)
         if isinstance(table, pd.DataFrame):
-            return pd.concat(filled, axis=1)
-        return np.stack([column.to_numpy() for column in filled], axis=1).astype(
-            np.asarray(table).dtype, copy=False
-        )
+            return pd.concat(columns, axis=1)
+        filled = np.stack([column.to_numpy() for column in columns], axis=1)
+        return filled.astype(np.asarray(table).dtype, copy=False)
+
+    def _plain(self, frame):
+        "Return the columns of a table in types that can be filled"
+        columns = []
+        for j, (name, kind) in enumerate(zip(frame, self.kinds_)):
+            values = frame.iloc[:, j]
+            if kind in ("number", "time", "duration"):
+                values = as_plain_column(values, kind, name).rename(name)
+            columns.append(values)
+        return pd.concat(columns, axis=1)
+
+    def _others(self, plain, j):
+        "Return the columns that column `j` is predicted from"
+        useful = [kind != "nothing" and k != j for k, kind in enumerate(self.kinds_)]
+        return plain.loc[:, useful]

@@ -3,6 +3,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const PAGE = 25;      // lines of a list at a time
 const MANY = 12;      // of more columns those with the largest shares come first
+const ON_PAPER = 14;  // columns on a sheet, those with the largest shares
 const HUES = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442"];   // Okabe and Ito
 const GREY = "#8a929a";
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];              // cividis
@@ -537,7 +538,8 @@ function titleOf(i) {
 }
 
 // what is known about one row, on the screen and on paper
-const partsOf = i => [...answerPart(i), ...unusualPart(i), ...nearPart(i), ...madePart(i)];
+const partsOf = (i, most = columns.length) =>
+  [...answerPart(i), ...unusualPart(i), ...nearPart(i, most), ...madePart(i)];
 
 function describe() {
   const i = state.row, at = Math.max(state.rows.indexOf(i), 0), count = state.rows.length;
@@ -602,23 +604,26 @@ function nearCell(each, c, i, largest) {
     style: { background: share ? `rgba(${hue}, ${(0.45 * part).toFixed(3)})` : "" } });
 }
 
-function nearTable(i) {
+function nearTable(i, most) {
   const near = nearOf(i), total = c => near.reduce((sum, each) => sum + Math.abs(each.shares[c]), 0);
   const largest = Math.max(1, ...near.flatMap(each => [...each.shares].map(Math.abs)));
   const order = columns.map((_, c) => c);
-  if (state.byShare) order.sort((a, b) => total(b) - total(a));
+  if (state.byShare || most < order.length) order.sort((a, b) => total(b) - total(a));
+  const some = order.slice(0, most), others = order.length - some.length + data.hidden;
   const heads = near.map(each => heading([linkTo(each.row), target && make("small", {}, textOf(given(each.row))),
     make("small", { class: "soft" }, `distance ${each.distance.toFixed(2)}`)]));
-  const lines = order.map(c => tr(rowHead(breakable(columns[c].name), { title: columns[c].name }),
+  const lines = some.map(c => tr(rowHead(breakable(columns[c].name), { title: columns[c].name }),
     td(whole(textOf(valueOf(columns[c], i))), { class: `mine ${sideOf(columns[c]) ?? ""}` }),
     near.map(each => nearCell(each, c, i, largest))));
-  const rest = each => td(`${100 - each.shares.reduce((sum, share) => sum + share, 0)}\u00a0%`);
-  if (data.hidden) lines.push(tr(rowHead(`${data.hidden} other columns`), td("", { class: "mine" }), near.map(rest)));
+  const left = each => 100 - some.reduce((sum, c) => sum + each.shares[c], 0);
+  // less than what rounding may leave is nothing
+  const rest = each => td(`${Math.abs(left(each)) > some.length / 2 ? left(each) : 0}\u00a0%`);
+  if (others) lines.push(tr(rowHead(`${others} other columns`), td("", { class: "mine" }), near.map(rest)));
   return make("table", { class: "near" }, make("thead", {}, tr(make("td"),
     heading("this row", { class: "mine" }), heads)), make("tbody", {}, lines));
 }
 
-function nearPart(i) {
+function nearPart(i, most) {
   const toggle = event => {
     state.byShare = event.target.checked;
     describe();
@@ -629,7 +634,7 @@ function nearPart(i) {
       "10\u00a0% and more are written out."),
     make("label", { class: "soft no-print" }, make("input", { type: "checkbox", class: "by-share", checked: state.byShare,
       onchange: toggle }), " columns with the largest shares first"),
-    make("div", { class: "scroll" }, nearTable(i))];
+    make("div", { class: "scroll" }, nearTable(i, most))];
 }
 
 function madePart(i) {
@@ -662,7 +667,7 @@ function madePart(i) {
 
 function layOutSheets() {
   const rows = data.new ? Array.from({ length: data.new }, (_, i) => i) : [state.row];
-  $("sheets").replaceChildren(...rows.map(i => make("article", {}, make("h2", {}, titleOf(i)), ...partsOf(i))));
+  $("sheets").replaceChildren(...rows.map(i => make("article", {}, make("h2", {}, titleOf(i)), ...partsOf(i, ON_PAPER))));
 }
 
 // ---- start ----------------------------------------------------------------------------------------------------------

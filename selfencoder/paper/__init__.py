@@ -1,1 +1,1 @@
-"""The laboratory: the paper's experiments, its invariance, and benchmarks. Nothing in the library needs it."""
+"""What reproduces the paper: its experiments, its invariance, its figures. Nothing in the library needs it."""

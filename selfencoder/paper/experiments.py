@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['PAPER', 'FULL', 'TINY', 'PUBLISHED', 'PROTOCOLS', 'ONE_BY_ONE', 'SELF_ENCODERS', 'PAPER_BASELINES', 'MODELS',
-           'PUBLISHED_BASELINES', 'Stated', 'Budget', 'Reconstruction', 'Cell', 'seed_of', 'dataset_table',
+           'PUBLISHED_BASELINES', 'PaperSettings', 'Budget', 'Reconstruction', 'Cell', 'seed_of', 'dataset_table',
            'columns_of', 'split', 'folds', 'selection_splits', 'vote_accuracies', 'NetworkModel', 'LinearSVM',
-           'model_of', 'Ask', 'Selection', 'select', 'measure', 'read_records', 'work', 'grid', 'run',
+           'model_of', 'Search', 'Selection', 'select', 'measure', 'read_records', 'work', 'grid', 'run',
            'differing_cells']
 
 # %% ../../nbs/paper/09_experiments.ipynb #fd5ac249
@@ -38,53 +38,62 @@ from ..network.coordinates import TableCoordinates
 from ..network.model import SelfEncoderNetwork, start_random
 from ..network.training import draw_visible
 from ..network.solvers import adam_many
-from .peers import Model, PEERS, on_coordinates
-from .resumable_grid import cell_of, run_grid
-from .results_store import Store
+from .baselines import BASELINES, CONTROLS, Model, OURS, on_coordinates
+from .results_store import Store, cell_of, run_grid
 from ..search import best_columns
 from ..targets import most_voted
 
 # %% ../../nbs/paper/09_experiments.ipynb #ad7cdbf9
 @dataclass(frozen=True)
-class Stated:
+class PaperSettings:
     "What the paper states, word for word"
 
     n_folds: int = 5
-    n_neighbors: int = 5  # of Euclidean k-NN
-    learning_rate_range: tuple = (0.001, 2.0)  # log-uniform
+    # of Euclidean k-NN
+    n_neighbors: int = 5
+    # log-uniform
+    learning_rate_range: tuple = (0.001, 2.0)
     learning_rate_decay: float = 0.995
-    hidden_size: int = 20  # of the self-encoder and of the MLP
+    # of the self-encoder and of the MLP
+    hidden_size: int = 20
     n_visible: int = 100
 
 
-PAPER = Stated()
+PAPER = PaperSettings()
 
 # %% ../../nbs/paper/09_experiments.ipynb #5ee887b8
 @dataclass(frozen=True)
 class Budget:
     "What the paper leaves open, and how much work a run is allowed"
 
-    epochs: int = 300  # of Adam, each one step on the whole training table
-    look_every: int = (
-        10  # early stopping keeps the best epoch of these, by the accuracy on the selection rows
-    )
-    evaluations: int = 8  # settings that hyperopt tries for each fold and model
-    startup: int = 4  # of these, drawn at random before TPE begins; with hyperopt's 20 all would be
-    together: int = 2  # settings proposed at once and trained as one batch
-    inner_folds: int = 3  # of the training fold, for selection in the nested protocol
-    seeds: tuple = (0, 1)  # one stratified, shuffled division into folds for each
+    # of Adam, each one step on the whole training table
+    epochs: int = 300
+    # early stopping keeps the best of these epochs, by the accuracy on the selection rows
+    look_every: int = 10
+    # settings that hyperopt tries for each fold and model
+    evaluations: int = 8
+    # of these, drawn at random before TPE begins; with hyperopt's 20 all would be
+    startup: int = 4
+    # settings proposed at once and trained as one batch
+    together: int = 2
+    # of the training fold, for selection in the nested protocol
+    inner_folds: int = 3
+    # one stratified, shuffled division into folds for each
+    seeds: tuple = (0, 1)
     # fixed in the protocols `paper` and `nested`, fields of `Reconstruction`
     loss: ClassVar[str] = "eq1"
-    activation: ClassVar[str] = "relu"  # of the hidden layer
-    vote: ClassVar[str] = "uniform"  # of the five nearest, or "weighted" by their probabilities
-    new_draws: ClassVar[bool] = (
-        False  # a new start and, in sampling mode, a new subset for each setting
-    )
-    german_columns: ClassVar[str] = (
-        "all"  # of German credit cat, or "categorical": the 13 categorical ones alone
-    )
-    batch_size: ClassVar[int | None] = None  # rows of a step; None: all
-    weight_decay: ClassVar[float | None] = None  # ridge penalty on the output weights
+    # of the hidden layer
+    activation: ClassVar[str] = "relu"
+    # of the five nearest, or "weighted" by their probabilities
+    vote: ClassVar[str] = "uniform"
+    # a new start and, in sampling mode, a new subset for each setting
+    new_draws: ClassVar[bool] = False
+    # of German credit cat, or "categorical": the 13 categorical ones alone
+    german_columns: ClassVar[str] = "all"
+    # rows of a step; None: all
+    batch_size: ClassVar[int | None] = None
+    # ridge penalty on the output weights
+    weight_decay: ClassVar[float | None] = None
 
 
 FULL = Budget()
@@ -99,7 +108,8 @@ class Reconstruction(Budget):
     epochs: int = 150
     look_every: int = 1
     evaluations: int = 50
-    startup: int = 20  # hyperopt's default
+    # hyperopt's default
+    startup: int = 20
     together: int = 10
     loss: str = "bce_float32"
     activation: str = "logistic"
@@ -118,47 +128,44 @@ class Cell(NamedTuple):
 
     dataset: str
     model: str
-    protocol: str  # "paper", "nested" or "published"
+    # "paper", "nested" or "published"
+    protocol: str
     seed: int
     fold: int
 
 
 def seed_of(*words) -> int:
-    "A seed that only depends on these words"
-    return (
-        int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:4], "big") >> 1
-    )
+    "Return a seed that only depends on these words"
+    text = "/".join(map(str, words))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
 # %% ../../nbs/paper/09_experiments.ipynb #ae86a759
 @lru_cache(maxsize=2)
 def dataset_table(dataset):
-    "Columns and classes; an array where all columns are numbers, since it is read faster than a frame"
+    "Return columns and classes; an array where all columns are numbers, since it is read faster than a frame"
     bunch = load_dataset(dataset, as_frame=True)
-    return (
-        bunch.data if bunch.categorical_features else bunch.data.to_numpy(float)
-    ), bunch.target.to_numpy()
+    X = bunch.data if bunch.categorical_features else bunch.data.to_numpy(float)
+    return X, bunch.target.to_numpy()
 
 
 def columns_of(X, dataset: str, budget: Budget):
-    "The columns that a protocol uses"
+    "Return the columns that a protocol uses"
     if dataset == "german_categorical" and budget.german_columns == "categorical":
         return X.select_dtypes("category")
     return X
 
 
 def split(y, n_folds: int, seed: int) -> list:
-    "Stratified, shuffled folds as pairs of row indices (training, test)"
+    "Return stratified, shuffled folds as pairs of row indices (training, test)"
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "The least populated class", UserWarning
-        )  # Ecoli has classes of two rows
-        return list(
-            StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
-        )
+        # Ecoli has classes of two rows
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return list(folds.split(np.zeros(len(y)), y))
 
 
 def folds(dataset: str, seed: int) -> list:
-    "The five folds of a dataset: the same for every model"
+    "Return the five folds of a dataset: the same for every model"
     return split(dataset_table(dataset)[1], PAPER.n_folds, seed_of("folds", dataset, seed))
 
 # %% ../../nbs/paper/09_experiments.ipynb #83cb9b70
@@ -170,7 +177,7 @@ PROTOCOLS = {
 
 
 def selection_splits(cell: Cell, train, test, y, inner_folds: int) -> list:
-    "The pairs (training rows, rows that select)"
+    "Return the pairs (training rows, rows that select)"
     if cell.protocol != "nested":
         return [(train, test)]
     inner = split(y[train], inner_folds, seed_of("inner", cell.dataset, cell.seed, cell.fold))
@@ -182,54 +189,53 @@ class _Split:
 
     def __init__(self, X, y, train, test):
         coordinates = TableCoordinates(invariance=None).fit(_safe_indexing(X, train))
-        self.rows, self.queries = (
-            torch.as_tensor(coordinates.transform(_safe_indexing(X, part)), dtype=torch.float32)
-            for part in (train, test)
-        )
-        self.labels, self.answers = y[train], y[test]
+
+        def as_rows(part):
+            Z = coordinates.transform(_safe_indexing(X, part))
+            return torch.as_tensor(Z, dtype=torch.float32)
+
+        self.rows = as_rows(train)
+        self.labels = y[train]
+        self.queries = as_rows(test)
+        self.answers = y[test]
 
     def draw(self, n_visible, seed):
-        "The same split with only `n_visible` of the training rows"
-        drawn, visible = (
-            copy.copy(self),
-            draw_visible(len(self.rows), n_visible, np.random.RandomState(seed)),
-        )
-        drawn.rows, drawn.labels = self.rows[visible], self.labels[visible]
+        "Return the same split with only `n_visible` of the training rows"
+        visible = draw_visible(len(self.rows), n_visible, np.random.RandomState(seed))
+        drawn = copy.copy(self)
+        drawn.rows = self.rows[visible]
+        drawn.labels = self.labels[visible]
         return drawn
 
     def network(self, hidden, output_activation, seed, activation="relu"):
-        "A network for these rows with random weights"
-        network = SelfEncoderNetwork(
-            self.rows.shape[1], len(self.rows), hidden, activation, output_activation
-        )
+        "Return a network for these rows with random weights"
+        n, d = self.rows.shape
+        network = SelfEncoderNetwork(d, n, hidden, activation, output_activation)
         return start_random(network, torch.Generator().manual_seed(seed))
 
 
-ONE_BY_ONE = 512  # outputs from which on one network's logits fill the cache
+# outputs from which on one network's logits fill the cache
+ONE_BY_ONE = 512
 
 
 @torch.no_grad()
 def vote_accuracies(splits: list, networks: list, vote: str = "uniform") -> np.ndarray:
-    "For each network the share of its split's queries that the vote of the 5 most probable outputs gets right"
-    result, sizes = (
-        np.zeros(len(networks)),
-        [(len(split.rows), len(split.queries)) for split in splits],
-    )
-    for size in set(sizes):  # networks of one size vote together
+    "Return for each network the accuracy of the vote of the 5 most probable outputs on its split's queries"
+    result = np.zeros(len(networks))
+    sizes = [(len(split.rows), len(split.queries)) for split in splits]
+    # networks of one size vote together
+    for size in set(sizes):
         some = [m for m, other in enumerate(sizes) if other == size]
-        logits = (networks[m].logits(splits[m].queries) for m in some)
-        batches = logits if size[0] >= ONE_BY_ONE else [torch.cat(list(logits))]
-        nearest = np.concatenate(
-            [best_columns(batch.numpy(), PAPER.n_neighbors) for batch in batches]
-        )
-        labels = np.concatenate(
-            [splits[m].labels[rows] for m, rows in zip(some, np.split(nearest, len(some)))]
-        )
-        votes = None
+        logits = [networks[m].logits(splits[m].queries) for m in some]
+        batches = logits if size[0] >= ONE_BY_ONE else [torch.cat(logits)]
+        nearest = np.concatenate([best_columns(u.numpy(), PAPER.n_neighbors) for u in batches])
+        by_network = np.split(nearest, len(some))
+        labels = np.concatenate([splits[m].labels[rows] for m, rows in zip(some, by_network)])
+        weights = None
         if vote == "weighted":
             p = torch.cat([networks[m](splits[m].queries) for m in some]).numpy()
-            votes = np.take_along_axis(p, nearest, axis=1)
-        right = most_voted(labels, votes) == np.concatenate([splits[m].answers for m in some])
+            weights = np.take_along_axis(p, nearest, axis=1)
+        right = most_voted(labels, weights) == np.concatenate([splits[m].answers for m in some])
         result[some] = right.reshape(len(some), -1).mean(axis=1)
     return result
 
@@ -242,54 +248,46 @@ class NetworkModel(Model):
     n_visible: int | None = None
 
     def points(self, budget) -> list:
-        "The epochs that are looked at"
-        return [
-            {"epoch": epoch}
-            for epoch in range(budget.look_every, budget.epochs + 1, budget.look_every)
-        ]
+        "Return the epochs that are looked at"
+        epochs = range(budget.look_every, budget.epochs + 1, budget.look_every)
+        return [{"epoch": epoch} for epoch in epochs]
 
     def evaluate(self, settings, X, y, splits, budget, seed) -> np.ndarray:
-        "The accuracies: settings x splits x epochs"
+        "Return the accuracies: settings x splits x epochs"
         result = np.zeros((len(settings), len(splits), len(self.points(budget))))
-        data = [_Split(X, y, train, test) for train, test in splits]
-        draw_seed = lambda i, j: (
-            seed_of(seed, j, settings[i]["learning_rate"]) if budget.new_draws else seed + j
-        )
-        jobs = [
-            (i, j, rows.draw(self.n_visible, draw_seed(i, j)))
-            for i in range(len(settings))
-            for j, rows in enumerate(data)
-        ]
         # one batch has one output function and one width: a rare category may be missing in a split
-        kind = lambda job: (settings[job[0]]["output_activation"], job[2].rows.shape[1])
-        for output, width in sorted(set(map(kind, jobs))):
-            batch = [job for job in jobs if kind(job) == (output, width)]
-            networks = [
-                rows.network(self.hidden, output, draw_seed(i, j), budget.activation)
-                for i, j, rows in batch
-            ]
-            rates = [settings[i]["learning_rate"] for i, _, _ in batch]
-            self._train_together(batch, networks, rates, result, budget)
+        batches = {}
+        for j, (train, test) in enumerate(splits):
+            rows = _Split(X, y, train, test)
+            for i, setting in enumerate(settings):
+                draw_seed = seed + j
+                if budget.new_draws:
+                    draw_seed = seed_of(seed, j, setting["learning_rate"])
+                drawn = rows.draw(self.n_visible, draw_seed)
+                output = setting["output_activation"]
+                network = drawn.network(self.hidden, output, draw_seed, budget.activation)
+                job = i, j, drawn, network, setting["learning_rate"]
+                batches.setdefault((output, drawn.rows.shape[1]), []).append(job)
+        for _, jobs in sorted(batches.items()):
+            self._train_together(sorted(jobs, key=lambda job: job[:2]), result, budget)
         return result
 
-    def _train_together(self, jobs, networks, learning_rates, result, budget):
-        "Train `networks` in one batch; write the accuracies on their way into `result`"
+    # train the networks of one batch; write the accuracies on their way into `result`
+    def _train_together(self, jobs, result, budget):
+        i, j, splits, networks, rates = zip(*jobs)
         column = {point["epoch"]: k for k, point in enumerate(self.points(budget))}
-
-        i, j, splits = zip(*jobs)
 
         def look(epoch):
             if epoch in column:
                 result[i, j, column[epoch]] = vote_accuracies(splits, networks, budget.vote)
 
-        with (
-            warnings.catch_warnings()
-        ):  # the epoch is selected, so training up to the last one is intended
+        # the epoch is selected, so training up to the last one is intended
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             adam_many(
                 networks,
                 [split.rows for split in splits],
-                learning_rates=learning_rates,
+                learning_rates=rates,
                 loss=budget.loss,
                 learning_rate_decay=PAPER.learning_rate_decay,
                 max_iter=budget.epochs,
@@ -308,9 +306,8 @@ def _rate(name):
 
 
 def _self_encoder(title, **options):
-    space = _rate("learning_rate") | {
-        "output_activation": hp.choice("output_activation", ["sigmoid", "softmax"])
-    }
+    output = hp.choice("output_activation", ["sigmoid", "softmax"])
+    space = _rate("learning_rate") | {"output_activation": output}
     return NetworkModel(title, "paper", space=space, **options)
 
 
@@ -346,115 +343,129 @@ def _mlp(random_state, learning_rate_init):
     )
 
 
+def _knn(random_state):
+    return KNeighborsClassifier(PAPER.n_neighbors)
+
+
+def _logistic(random_state):
+    return OneVsRestClassifier(LogisticRegression(max_iter=1000))
+
+
+def _linear_svm(random_state):
+    return LinearSVM()
+
+
 PAPER_BASELINES = {
-    "knn": Model(
-        "k-NN",
-        "paper baseline",
-        on_coordinates(lambda seed: KNeighborsClassifier(PAPER.n_neighbors)),
-    ),
+    "knn": Model("k-NN", "paper baseline", on_coordinates(_knn)),
     "mlp": Model("MLP", "paper baseline", on_coordinates(_mlp), _rate("learning_rate_init")),
-    "logistic": Model(
-        "Logistic",
-        "paper baseline",
-        on_coordinates(lambda seed: OneVsRestClassifier(LogisticRegression(max_iter=1000))),
-    ),
-    "svm": Model("SVM", "paper baseline", on_coordinates(lambda seed: LinearSVM())),
+    "logistic": Model("Logistic", "paper baseline", on_coordinates(_logistic)),
+    "svm": Model("SVM", "paper baseline", on_coordinates(_linear_svm)),
 }
-MODELS = (
-    PAPER_BASELINES | SELF_ENCODERS | {name: peer for name, peer in PEERS.items() if peer.build}
-)
-_untuned = {
-    "mlp": lambda seed: MLPClassifier((PAPER.hidden_size,), random_state=seed),
-    # liblinear, one class against the rest: the default of scikit-learn until 0.22
-    "logistic": lambda seed: OneVsRestClassifier(LogisticRegression(solver="liblinear")),
-}
+MODELS = PAPER_BASELINES | SELF_ENCODERS | CONTROLS | BASELINES | OURS
+
+
+def _untuned_mlp(random_state):
+    return MLPClassifier((PAPER.hidden_size,), random_state=random_state)
+
+
+# liblinear, one class against the rest: the default of scikit-learn until 0.22
+def _liblinear(random_state):
+    return OneVsRestClassifier(LogisticRegression(solver="liblinear"))
+
+
 PUBLISHED_BASELINES = {
-    name: replace(MODELS[name], space=None, build=on_coordinates(build))
-    for name, build in _untuned.items()
+    "mlp": replace(MODELS["mlp"], space=None, build=on_coordinates(_untuned_mlp)),
+    "logistic": replace(MODELS["logistic"], build=on_coordinates(_liblinear)),
 }
 
 
 def model_of(cell: Cell) -> Model:
-    "The model of a cell in its protocol"
+    "Return the model of a cell in its protocol"
     others = PUBLISHED_BASELINES if cell.protocol == "published" else {}
     return others.get(cell.model, MODELS[cell.model])
 
-# %% ../../nbs/paper/09_experiments.ipynb #6cf499dd
-class Ask:
-    "Hyperopt's TPE as two calls: ask for settings, tell what they were worth"
+# %% ../../nbs/paper/09_experiments.ipynb #a19e7248
+class Search:
+    "Hyperopt's TPE as two calls: propose settings, then say what they were worth"
 
     def __init__(self, space, startup, seed):
-        self.space, self.startup, self.rng = space, startup, np.random.default_rng(seed)
-        self.domain, self.trials = Domain(None, space, pass_expr_memo_ctrl=False), Trials()
+        self.space = space
+        self.startup = startup
+        self.rng = np.random.default_rng(seed)
+        self.domain = Domain(None, space, pass_expr_memo_ctrl=False)
+        self.trials = Trials()
 
-    def ask(self, n):
-        "`n` settings to try"
-        self.asked = []
+    def propose(self, n):
+        "Return `n` settings to try"
+        self.proposed = []
         for new_id in self.trials.new_trial_ids(n):
-            self.asked += tpe.suggest(
+            seed = int(self.rng.integers(2**31 - 1))
+            self.proposed += tpe.suggest(
                 [new_id],
                 self.domain,
                 self.trials,
-                int(self.rng.integers(2**31 - 1)),
+                seed,
                 n_startup_jobs=self.startup,
                 verbose=False,
             )
-        proposals = (
-            {name: values[0] for name, values in doc["misc"]["vals"].items()} for doc in self.asked
-        )
-        return [space_eval(self.space, proposal) for proposal in proposals]
+        settings = []
+        for doc in self.proposed:
+            values = {name: value[0] for name, value in doc["misc"]["vals"].items()}
+            settings.append(space_eval(self.space, values))
+        return settings
 
-    def tell(self, losses):
-        "The losses of the settings asked for last"
-        for doc, loss in zip(self.asked, losses):
+    def report(self, losses):
+        "Store the losses of the settings proposed last"
+        for doc, loss in zip(self.proposed, losses):
             doc |= {"state": JOB_STATE_DONE, "result": {"loss": float(loss), "status": STATUS_OK}}
-        self.trials.insert_trial_docs(self.asked)
+        self.trials.insert_trial_docs(self.proposed)
         self.trials.refresh()
 
-# %% ../../nbs/paper/09_experiments.ipynb #6ab6a5f6
+# %% ../../nbs/paper/09_experiments.ipynb #222c7ab9
+# batches of settings, each with the function that wants their losses
 def _rounds(model, budget, seed):
-    "Batches of settings, each with the function that wants their losses"
     if not isinstance(model.space, dict):
         yield model.space or [{}], lambda losses: None
         return
-    asker = Ask(model.space, budget.startup, seed)
+    search = Search(model.space, budget.startup, seed)
     for start in range(0, budget.evaluations, budget.together):
-        yield asker.ask(min(budget.together, budget.evaluations - start)), asker.tell
+        yield search.propose(min(budget.together, budget.evaluations - start)), search.report
 
 
 class Selection(NamedTuple):
     "What was selected"
 
     setting: dict
-    point: dict  # of the path
-    accuracy: float | None  # that selected it; None if there was nothing to choose
-    trials: list  # the best accuracy of each setting that was tried, in order
+    # of the path
+    point: dict
+    # that selected it; None if there was nothing to choose
+    accuracy: float | None
+    # the best accuracy of each setting that was tried, in order
+    trials: list
 
 
-def select(
-    model: Model,
-    X,
-    y,
-    splits: list,  # pairs of rows: to train on, to select by
-    budget: Budget,
-    seed: int,
-) -> Selection:
-    "The setting and the point of its path with the best mean accuracy; the first one among equals"
+def select(model: Model, X, y, splits: list, budget: Budget, seed: int) -> Selection:
+    """Return the setting and the point of its path with the best mean accuracy; the first one among equals.
+
+    `splits` are pairs of rows: to train on, to select by.
+    """
+    points = model.points(budget)
     if not model.has_choice(budget):
-        return Selection({}, model.points(budget)[0], None, [None])
-    best, trials = (-1.0, None, None), []
-    for settings, tell in _rounds(model, budget, seed):
+        return Selection({}, points[0], None, [None])
+    best = Selection({}, {}, -1.0, [])
+    trials = []
+    for settings, report in _rounds(model, budget, seed):
         means = model.evaluate(settings, X, y, splits, budget, seed).mean(axis=1)
-        tell(1 - means.max(axis=1))
+        report(1 - means.max(axis=1))
         for setting, path in zip(settings, means):
             trials.append(float(path.max()))
-            if path.max() > best[0]:
-                best = path.max(), setting, model.points(budget)[path.argmax()]
-    return Selection(best[1], best[2], float(best[0]), trials)
+            if trials[-1] > best.accuracy:
+                best = Selection(setting, points[path.argmax()], trials[-1], trials)
+    return best
 
 # %% ../../nbs/paper/09_experiments.ipynb #f4f02fae
+# with Python's own numbers, as JSON wants them
 def _plain(setting):
-    "The setting with Python's own numbers, as JSON wants them"
     return {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in setting.items()
@@ -463,43 +474,40 @@ def _plain(setting):
 
 def measure(cell: Cell, budget: Budget) -> dict:
     "Compute one cell: its accuracy, what was selected, and how long it took"
-    start, processor, model = time.perf_counter(), time.thread_time(), model_of(cell)
+    start = time.perf_counter()
+    processor = time.thread_time()
+    model = model_of(cell)
     X, y = dataset_table(cell.dataset)
     X = columns_of(X, cell.dataset, budget)
-    (train, test), seed = folds(cell.dataset, cell.seed)[cell.fold], seed_of(*cell)
+    train, test = folds(cell.dataset, cell.seed)[cell.fold]
+    seed = seed_of(*cell)
     splits = selection_splits(cell, train, test, y, budget.inner_folds)
-    setting, point, selected, trials = select(model, X, y, splits, budget, seed)
-    searched, k = time.perf_counter(), model.points(budget).index(point)
+    chosen = select(model, X, y, splits, budget, seed)
+    searched = time.perf_counter()
     # in the optimistic protocols, what selects is what is reported
-    again = cell.protocol == "nested" or selected is None
-    accuracy = (
-        model.evaluate([setting], X, y, [(train, test)], budget, seed)[0, 0, k]
-        if again
-        else selected
-    )
+    accuracy = chosen.accuracy
+    if cell.protocol == "nested" or accuracy is None:
+        found = model.evaluate([chosen.setting], X, y, [(train, test)], budget, seed)
+        accuracy = found[0, 0, model.points(budget).index(chosen.point)]
     ended = time.perf_counter()
     record = {
         **cell._asdict(),
         "accuracy": float(accuracy),
-        "selection": selected,
-        "tried": len(trials),
-        "selected": _plain(setting | point),
+        "selection": chosen.accuracy,
+        "tried": len(chosen.trials),
+        "selected": _plain(chosen.setting | chosen.point),
         "seconds": round(ended - start, 3),
         "final_seconds": round(ended - searched, 3),
         "processor_seconds": round(time.thread_time() - processor, 3),
     }
-    return record | (
-        {"trials": np.round(trials, 4).tolist()}
-        if cell.protocol == "published" and selected
-        else {}
-    )
+    if cell.protocol == "published" and chosen.accuracy:
+        record["trials"] = np.round(chosen.trials, 4).tolist()
+    return record
 
 # %% ../../nbs/paper/09_experiments.ipynb #927c6cde
 def read_records(folder) -> list:
-    "The records of a run, without those of models that have retired"
-    return [
-        record for record in Store(folder).lines("cells", Cell._fields) if record["model"] in MODELS
-    ]
+    "Return the records of a run"
+    return Store(folder).lines("cells", Cell._fields)
 
 # %% ../../nbs/paper/09_experiments.ipynb #d60a75f7
 @lru_cache
@@ -508,37 +516,39 @@ def _thousands(dataset):
 
 
 def work(cell: Cell, budget: Budget) -> float:
-    "Roughly how many seconds a cell takes: for the order and for the progress bar"
-    n, model = _thousands(cell.dataset), MODELS[cell.model]
-    # the inner folds train on fewer rows, and the cost grows with their square
-    trainings = (
-        1 if cell.protocol != "nested" else budget.inner_folds * (1 - 1 / budget.inner_folds) ** 2
-    )
+    "Return roughly how many seconds a cell takes: for the order and for the progress bar"
+    n = _thousands(cell.dataset)
+    family = MODELS[cell.model].family
     if cell.model in ("ke", "ke_monotone"):
-        return 1.5 + 12 * n * n  # forests that weigh columns, and what follows
+        # forests that weigh columns, and what follows
+        return 1.5 + 12 * n * n
+    # the inner folds train on fewer rows, and the cost grows with their square
+    trainings = 1
+    if cell.protocol == "nested":
+        trainings = budget.inner_folds * (1 - 1 / budget.inner_folds) ** 2
     if cell.model == "mlp":
         return 0.1 + 0.6 * n * trainings * budget.evaluations
-    if model.family != "paper":
-        return 0.1 + n * n * trainings * (0.5 if model.family == "ours" else 0.2)
+    if family != "paper":
+        return 0.1 + n * n * trainings * (0.5 if family == "ours" else 0.2)
     size = min(n, 0.1) * n if "sampled" in cell.model else n * n
     return 0.1 + (0.01 * size * trainings + 0.0007) * budget.evaluations * budget.epochs
 
 
+def _is_worth_running(model, protocol, budget):
+    if protocol == "published":
+        return model in PAPER_BASELINES or model in SELF_ENCODERS
+    in_paper = MODELS[model].family not in ("baseline", "ours")
+    return protocol == "nested" or in_paper or MODELS[model].has_choice(budget)
+
+
 def grid(datasets: list, models: list, protocols: list, budget: Budget) -> list:
-    "All cells, in the order in which they are computed"
-
-    def worth_running(model, protocol):
-        if protocol == "published":
-            return model in PAPER_BASELINES or model in SELF_ENCODERS
-        in_paper = MODELS[model].family not in ("baseline", "ours")
-        return protocol == "nested" or in_paper or MODELS[model].has_choice(budget)
-
+    "Return all cells, in the order in which they are computed"
     cells = [
         Cell(dataset, model, protocol, seed, fold)
         for dataset in datasets
         for model in models
         for protocol in protocols
-        if worth_running(model, protocol)
+        if _is_worth_running(model, protocol, budget)
         for seed in (budget.seeds[:1] if protocol == "paper" else budget.seeds)
         for fold in range(PAPER.n_folds)
     ]
@@ -546,32 +556,30 @@ def grid(datasets: list, models: list, protocols: list, budget: Budget) -> list:
 
 # %% ../../nbs/paper/09_experiments.ipynb #2da46011
 def run(cells: list, folder, budget: Budget, **options) -> list:
-    "Compute the cells that `folder` does not have yet; `options` as those of `run_grid`"
+    "Compute the cells that `folder` does not have yet, and return the records; `options` as those of `run_grid`"
+    compute = partial(measure, budget=budget)
+    seconds = partial(work, budget=budget)
     return run_grid(
-        cells,
-        folder,
-        partial(measure, budget=budget),
-        partial(work, budget=budget),
-        budget=asdict(budget),
-        **options,
+        cells, folder, compute, seconds, one_version=True, budget=asdict(budget), **options
     )
 
 # %% ../../nbs/paper/09_experiments.ipynb #ea7ce54f
 def differing_cells(stored: list, again: list) -> pd.DataFrame:
-    "The cells that both lists of records have and that differ in accuracy or in what was selected"
-    told = ["accuracy", "selection", "selected", "tried"]
-    stored, again = (
-        {
-            cell_of(record, Cell): {name: record[name] for name in told}
+    "Return the cells that both lists of records have and that differ in accuracy or in what was selected"
+    names = ["accuracy", "selection", "selected", "tried"]
+
+    def by_cell(records):
+        return {
+            cell_of(record, Cell): {name: record[name] for name in names}
             for record in records
             if "error" not in record
         }
-        for records in (stored, again)
-    )
-    return pd.DataFrame(
-        [
-            {**cell._asdict(), **{name: (facts[name], again[cell][name]) for name in told}}
-            for cell, facts in stored.items()
-            if again.get(cell, facts) != facts
-        ]
-    )
+
+    computed = by_cell(again)
+    rows = []
+    for cell, facts in by_cell(stored).items():
+        other = computed.get(cell, facts)
+        if other != facts:
+            pairs = {name: (facts[name], other[name]) for name in names}
+            rows.append({**cell._asdict(), **pairs})
+    return pd.DataFrame(rows)

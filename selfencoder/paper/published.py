@@ -31,9 +31,9 @@ from selfencoder.paper.experiments import (
     seed_of,
     work,
 )
-from .peers import accuracies, on_coordinates
+from .baselines import accuracies, on_coordinates
 from .reports import means, our_figure, paper_figure, paper_tables
-from .resumable_grid import run_grid
+from .results_store import run_grid
 
 # %% ../../nbs/paper/10_published_figures.ipynb #4013611e
 COLUMNS = {
