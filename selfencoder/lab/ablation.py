@@ -16,10 +16,17 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..datasets import dataset_names, load_dataset
 from ..kernel.coordinates import KernelCoordinates
-from ..kernel.geometry import KernelGeometry
-from ..kernel.members import LEARNED, PLAIN, TrainingRows
-from ..kernel.selection import DIRECT_ROWS, average, choose, member_weights, solve_members
-from ..kernel.solution import PENALTIES
+from selfencoder.kernel.selection import (
+    DIRECT_ROWS,
+    LEARNED,
+    PENALTIES,
+    PLAIN,
+    TrainingRows,
+    member_shares,
+    select_members,
+    solve_members,
+)
+from ..kernel.smoothers import Rows
 from ..kernel.target import Calibration, Target, softmax, with_whole_base
 from ..runtime import one_thread
 
@@ -56,12 +63,10 @@ def ablation_tables() -> dict:
     return found
 
 # %% ../../nbs/lab/ablation.ipynb #4fc32d8b
-def _candidate_votes(candidate, Z, target, new):
-    "The votes of one candidate alone on new rows"
-    for part in candidate.parts:
-        part.penalties, part.mix = candidate.penalties, candidate.mix / len(candidate.parts)
-    geometry = KernelGeometry(Z, np.ones(len(Z)), candidate.parts)
-    return geometry.vote(new, geometry.vote_coefficients(target.Y.numpy()))
+def _candidate_votes(candidate, training, target, new):
+    "Return the predictions of one candidate alone for new rows"
+    smoother = candidate.smoother(Rows(training.rows.Z), training)
+    return smoother.predict(Rows(new), smoother.coefficients(target.Y.numpy())).numpy()
 
 
 def _weights(candidates, rows, variant):
@@ -73,7 +78,7 @@ def _weights(candidates, rows, variant):
     if variant == "without column weights":
         kept = np.array([candidate.member.learned is None for candidate in candidates])
     found = np.zeros(len(names))
-    found[kept] = member_weights(
+    found[kept] = member_shares(
         [candidate for candidate, keep in zip(candidates, kept) if keep], rows
     )
     return found
@@ -109,7 +114,7 @@ def measure_fold(X, y, train, test):
     rows = TrainingRows(coordinates, Z, target, ones)
     candidates = solve_members(rows, members, PENALTIES)
     votes = np.stack([candidate.average_votes.numpy() for candidate in candidates])
-    tests = np.stack([_candidate_votes(candidate, Z, target, new) for candidate in candidates])
+    tests = np.stack([_candidate_votes(candidate, rows, target, new) for candidate in candidates])
     one_less = [f"without {member.name}" for member in members]
     for variant in ("all", *one_less, "without column weights", "equal weights"):
         w = _weights(candidates, rows, variant)
@@ -125,14 +130,14 @@ def measure_fold(X, y, train, test):
     if len(Z) <= DIRECT_ROWS:
         return
     rows = TrainingRows(coordinates, Z, target, ones)
-    parts, votes, *_ = average(choose(rows, members, PENALTIES), rows)
-    geometry = KernelGeometry(Z, ones, parts)
+    found = select_members(rows, members, PENALTIES)
+    coefficients = found.smoother.coefficients(target.Y.numpy())
     yield (
         "chosen on 500 rows",
         _scores(
             target,
-            votes.numpy(),
-            geometry.vote(new, geometry.vote_coefficients(target.Y.numpy())),
+            found.votes,
+            found.smoother.predict(Rows(new), coefficients).numpy(),
             y[test],
         ),
     )
