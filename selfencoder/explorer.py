@@ -468,7 +468,8 @@ def target_record(model, target: pd.Series | None, blocks: list, n_new: int, say
             "mean": targets.mean(axis=0).tolist(),
         }
     else:
-        values = target.to_numpy(dtype=float)
+        # a copy: torch cannot share the read-only arrays of pandas
+        values = np.array(target, dtype=float)
         answers = [number_answers(model, X, values) for X in blocks]
         record |= {
             "kind": "numbers",
