@@ -17,17 +17,20 @@ import torch
 import torch.nn.functional as F
 
 # %% ../nbs/base/arithmetic.ipynb #35bccd9f
-GRID = 2.0**-20  # the distance of neighbouring float32 numbers between 8 and 16
-FAR = 2.0**40  # a query farther away, in standard deviations, is treated as this far
+# the distance of neighbouring float32 numbers between 8 and 16
+GRID = 2.0**-20
+# a query farther away, in standard deviations, is treated as this far
+FAR = 2.0**40
 
 
 def snap(Z):
-    "`Z` rounded to multiples of `GRID`, so that round-off does not show"
-    return np.rint(Z / GRID) * GRID + 0.0  # + 0.0 turns -0.0 into 0.0
+    "Round `Z` to multiples of `GRID`, so that round-off does not show"
+    # + 0.0 turns -0.0 into 0.0
+    return np.rint(Z / GRID) * GRID + 0.0
 
 # %% ../nbs/base/arithmetic.ipynb #4c33b802
 def multiply_rows(S, T, block=512):
-    "`S @ T`, each row computed by the same operations in the same order whatever the other rows are"
+    "Return `S @ T`, each row by the same operations in the same order whatever the other rows are"
     Z = np.zeros((len(S), T.shape[1]))
     for start in range(0, len(S), block):
         rows = slice(start, start + block)
@@ -40,30 +43,31 @@ def multiply_rows(S, T, block=512):
 def standard_units(
     E: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "`(unit, mean, factor)` of each column: `(E / unit - mean) * factor` has mean zero and variance one"
+    "Return `(unit, mean, factor)`: `(E / unit - mean) * factor` has mean zero and variance one"
 
     def average(A):
         return A.mean(axis=0) if weights is None else weights @ A / weights.sum()
 
-    unit = np.ldexp(
-        1.0, np.frexp(np.abs(E).max(axis=0, initial=1e-300))[1] - 1
-    )  # a power of two: exact
+    largest = np.abs(E).max(axis=0, initial=1e-300)
+    _, exponent = np.frexp(largest)
+    unit = np.ldexp(1.0, exponent - 1)
     C = E / unit
     mean = average(C)
-    mean += average(C - mean)  # what rounding left over
-    return unit, mean, 1 / np.sqrt(average((C - mean) ** 2))
+    # The mean of what rounding left over makes the mean exact.
+    mean += average(C - mean)
+    variance = average((C - mean) ** 2)
+    return unit, mean, 1 / np.sqrt(variance)
 
 # %% ../nbs/base/arithmetic.ipynb #51d891fe
 def column_space(S, tol):
-    "`(U, T)` with `U = S @ T` an orthonormal basis of the columns of `S`, but for directions smaller than `tol`"
+    "Return `(U, T)`: `U = S @ T` is an orthonormal basis of the columns, without those below `tol`"
     rank = 0
     if S.size:
         Q, R, pivots = qr(S, mode="economic", pivoting=True)
         rank = int((np.abs(np.diag(R)) > tol * np.sqrt(len(S))).sum())
     if not rank:
-        return np.zeros((len(S), 0)), np.zeros(
-            (S.shape[1], 0)
-        )  # older versions of scipy refuse empty arrays
+        # older versions of scipy refuse empty arrays
+        return np.zeros((len(S), 0)), np.zeros((S.shape[1], 0))
     Q2, R2 = qr(R[:rank].T, mode="economic")
     T = np.empty((S.shape[1], rank))
     T[pivots] = Q2 @ solve_triangular(R2, np.eye(rank), trans="T")
@@ -71,53 +75,55 @@ def column_space(S, tol):
 
 # %% ../nbs/base/arithmetic.ipynb #42ec2baf
 def varying_columns(E):
-    "Indices of the columns of `E` that vary by more than the rounding of their values"
-    spread = E.max(axis=0) / 2 - E.min(axis=0) / 2  # halves: the difference could overflow
+    "Find the columns of `E` that vary by more than the rounding of their values"
+    # halves: the difference could overflow
+    spread = E.max(axis=0) / 2 - E.min(axis=0) / 2
     return np.flatnonzero(spread > 8 * np.finfo(np.float64).eps * np.abs(E).max(axis=0))
 
 
 def float_precision(table):
-    "The precision of the coarsest floats in `table`"
-    dtypes = (
-        [str(t).lower() for t in table.dtypes]
-        if isinstance(table, pd.DataFrame)
-        else [table.dtype.name]
-    )
-    return max(np.finfo(t if t in ("float16", "float32") else "float64").eps for t in dtypes)
+    "Return the precision of the coarsest floats in `table`"
+    dtypes = table.dtypes if isinstance(table, pd.DataFrame) else [table.dtype]
+    names = {str(dtype).lower() for dtype in dtypes}
+    for coarsest in ("float16", "float32"):
+        if coarsest in names:
+            return np.finfo(coarsest).eps
+    return np.finfo("float64").eps
 
 # %% ../nbs/base/arithmetic.ipynb #9b5f4fa3
 def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
-    "The median of `values`, each repeated as often as its weight, a whole number"
+    "Return the median of `values`, each repeated as often as its weight, a whole number"
     order = np.argsort(values, kind="stable")
-    values, reached = values[order], np.cumsum(weights[order])
-    half, last = reached[-1] / 2, len(values) - 1
-    low, high = (
-        values[min(np.searchsorted(reached, half, side), last)] for side in ("left", "right")
-    )
-    return float(low if low == high else low / 2 + high / 2)  # halves first: the sum could overflow
+    values = values[order]
+    reached = np.cumsum(weights[order])
+    half = reached[-1] / 2
+    last = len(values) - 1
+    low = values[min(np.searchsorted(reached, half, "left"), last)]
+    high = values[min(np.searchsorted(reached, half, "right"), last)]
+    # halves first: the sum could overflow
+    return float(low if low == high else low / 2 + high / 2)
 
 # %% ../nbs/base/arithmetic.ipynb #a4709c44
 def check_coordinates(Z: np.ndarray):
-    "Raise unless the coordinates of a training table have two rows and a column that varies"
+    "Raise ValueError if the coordinates of a training table lack a second row or a varying column"
     if len(Z) < 2:
         raise ValueError(
-            f"a self-encoder tells rows apart, so it needs at least 2 rows: got n_samples = {len(Z)}, "
-            "one sample is not enough."
+            "a self-encoder tells rows apart, so it needs at least 2 rows: got n_samples = "
+            f"{len(Z)}, one sample is not enough."
         )
     if Z.shape[1] == 0:
         raise ValueError(
-            "every column of X is constant: 0 feature(s) are left to tell the rows apart, while a minimum "
-            "of 1 is required."
+            "every column of X is constant: 0 feature(s) are left to tell the rows apart, while a "
+            "minimum of 1 is required."
         )
 
 # %% ../nbs/base/arithmetic.ipynb #533b5a58
-ROWS = (
-    32  # queries per product: always this many, so that a row's result does not depend on its batch
-)
+# queries per product: always this many, so that a row's result does not depend on its batch
+ROWS = 32
 
 
 def map_rows(function: Callable[[torch.Tensor], torch.Tensor], X: torch.Tensor) -> torch.Tensor:
-    "Apply `function`, which works row by row, in blocks of `ROWS` rows, so that no result depends on the other rows"
+    "Apply `function`, which works row by row, in blocks of `ROWS` rows, the last one padded"
     blocks = []
     for rows in X.split(ROWS):
         padded = F.pad(rows, (0, 0, 0, ROWS - len(rows)))

@@ -17,13 +17,14 @@ from .files import check_arrays, check_fields, check_range, is_level, list_of, r
 
 # %% ../nbs/base/targets.ipynb #85c27b51
 def _unmasked(y):
+    "Return `y`; raise ValueError if entries are masked"
     if np.ma.is_masked(y):
         raise ValueError("Input y contains masked entries: leave out the rows that have no target.")
     return y
 
 
 def class_codes(y) -> tuple[np.ndarray, np.ndarray]:
-    "The classes in `y`, in order, and for each row the position of its own"
+    "Return the classes in `y`, in order, and for each row the position of its class"
     y = column_or_1d(_unmasked(y), warn=True)
     if y.dtype.kind in "OmM" and pd.isna(y).any():
         raise ValueError("Input y contains NaN: leave out the rows that have no class.")
@@ -33,7 +34,7 @@ def class_codes(y) -> tuple[np.ndarray, np.ndarray]:
 
 # %% ../nbs/base/targets.ipynb #6aae9f21
 def target_columns(y) -> list:
-    "One array for each target of `y`, which is (n,), (n, 1) or (n, targets)"
+    "Return one array for each target of `y`, which is (n,), (n, 1) or (n, targets)"
     if isinstance(y, pd.DataFrame) and y.shape[1] > 1:
         return [y.iloc[:, j].to_numpy() for j in range(y.shape[1])]
     y = np.asarray(y)
@@ -41,7 +42,7 @@ def target_columns(y) -> list:
 
 # %% ../nbs/base/targets.ipynb #a2c16f60
 def real_targets(y) -> np.ndarray:
-    "The numbers in `y`: one for each row, or one row of several"
+    "Return the numbers in `y`: one for each row, or one row of several"
     try:
         y = check_array(_unmasked(y), ensure_2d=False, dtype=np.float64, input_name="y")
     except ValueError:
@@ -49,14 +50,14 @@ def real_targets(y) -> np.ndarray:
         if not text:
             raise
         raise ValueError(
-            f"Input y holds text such as {text[0]!r:.60}, which is not a number: use the classifier, or "
-            "convert it to numbers."
+            f"Input y holds text such as {text[0]!r:.60}, which is not a number: use the "
+            "classifier, or convert it to numbers."
         ) from None
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
 
 # %% ../nbs/base/targets.ipynb #e4081b39
 def require_target(estimator, X, y):
-    "Raise unless there is one target for each row of the table"
+    "Raise ValueError if there is not one target for each row of the table"
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -65,12 +66,12 @@ def require_target(estimator, X, y):
 
 # %% ../nbs/base/targets.ipynb #58416964
 def votes_by_probability(distance: np.ndarray) -> np.ndarray:
-    "The votes of neighbours in proportion to their probabilities; the nearest has one"
+    "Return votes in proportion to the neighbours' probabilities; the nearest has one"
     return np.exp(distance[:, :1] - distance)
 
 # %% ../nbs/base/targets.ipynb #a74219e4
 def votes_by(weights, distance: np.ndarray) -> np.ndarray | None:
-    "The votes of neighbours at these distances; None: one each"
+    "Return the votes of neighbours at these distances; None: one each"
     if weights in (None, "uniform"):
         return None
     if isinstance(weights, str) and weights == "probability":
@@ -78,40 +79,44 @@ def votes_by(weights, distance: np.ndarray) -> np.ndarray | None:
     votes = np.asarray(_get_weights(distance, weights), dtype=np.float64)
     if votes.shape != distance.shape or not (votes >= 0).all() or not np.isfinite(votes).all():
         raise ValueError(
-            "the function `weights` must give one finite vote, not less than zero, for each distance."
+            "the function `weights` must give one finite vote, not less than zero, for each "
+            "distance."
         )
     if not votes.any(axis=1).all():
+        # scikit-learn's words
         raise ValueError(
-            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this "
-            "case if you are using a user-defined function."
-        )  # scikit-learn's words
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid "
+            "this case if you are using a user-defined function."
+        )
     return votes
 
 # %% ../nbs/base/targets.ipynb #9724c673
 def class_shares(
     codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None
 ) -> np.ndarray:
-    "The share of the votes for each class code, (queries, n_classes); no votes: one for each neighbour"
+    "Return the share of the votes for each class; no votes: one for each neighbour"
     votes = np.ones(codes.shape) if votes is None else votes
-    n_queries, n_classes = len(codes), n_classes or int(codes.max()) + 1
-    cell = np.arange(n_queries)[:, None] * n_classes + codes
-    counted = np.bincount(cell.ravel(), votes.ravel(), minlength=n_queries * n_classes).reshape(
-        n_queries, n_classes
-    )
+    n_queries = len(codes)
+    n_classes = n_classes or int(codes.max()) + 1
+    # one entry for each query and class, side by side
+    entry = np.arange(n_queries)[:, None] * n_classes + codes
+    counted = np.bincount(entry.ravel(), votes.ravel(), minlength=n_queries * n_classes)
+    counted = counted.reshape(n_queries, n_classes)
     return counted / counted.sum(axis=1, keepdims=True)
 
 # %% ../nbs/base/targets.ipynb #9b8e99bf
 def most_voted(
     codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None
 ) -> np.ndarray:
-    "The class with most votes, the first among equals"
+    "Return the class with most votes, the first among equals"
     return class_shares(codes, votes, n_classes).argmax(axis=1)
 
 # %% ../nbs/base/targets.ipynb #13f4a3ae
 def mean_of(targets: np.ndarray, votes: np.ndarray | None = None) -> np.ndarray:
-    "The mean of the neighbours' targets, weighted by their votes"
+    "Return the mean of the neighbours' targets, weighted by their votes"
     votes = np.ones(targets.shape[:2]) if votes is None else votes
-    return np.einsum("qk,qk...->q...", votes / votes.sum(axis=1, keepdims=True), targets)
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    return np.einsum("qk,qk...->q...", shares, targets)
 
 # %% ../nbs/base/targets.ipynb #f4e547c7
 def classes_state(classes: np.ndarray) -> dict:
@@ -124,7 +129,7 @@ def classes_state(classes: np.ndarray) -> dict:
         )
     plain_array = (
         classes.astype(np.int64) if classes.dtype.kind in "mM" else classes
-    )  # dates as counts of their unit
+    )  # dates as counts
     return {"classes": plain_array.tolist(), "classes_dtype": classes.dtype.str}
 
 
