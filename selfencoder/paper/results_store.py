@@ -296,9 +296,7 @@ def run_grid(
         store.end(begun, wall_seconds=round(time.time() - start, 1))
     wanted = set(cells)
     return [
-        record
-        for record in store.lines("cells", kind._fields)
-        if cell_of(record, kind) in wanted
+        record for record in store.lines("cells", kind._fields) if cell_of(record, kind) in wanted
     ]
 
 
