@@ -37,12 +37,13 @@ from selfencoder.paper.reports import (
     NUMBERS,
     all_models_table,
     complete_folds,
+    means,
     missing_cells,
     paper_table,
     paper_tables,
     write_report,
 )
-from .resumable_grid import finished
+from .results_store import finished
 
 # %% ../../nbs/paper/reproduce.ipynb #c0f3ff9c
 def budget_of(protocol: str, evaluations: int | None = None, seed: int = 0) -> Budget:
@@ -69,8 +70,9 @@ def print_tables(folder, records: list, cells: list, write: bool) -> bool:
     frame = complete_folds(records)
     computed = set(frame.get("protocol", []))
     for protocol in sorted({cell.protocol for cell in cells} & computed):
+        summary = means(frame, protocol)
         for number in NUMBERS:
-            print("\n" + paper_table(number, frame, protocol).text())
+            print("\n" + paper_table(number, summary, protocol).text())
         print("\n" + all_models_table(frame, protocol).text())
     print_failed(failed, "dataset", "model", "protocol")
     notes = []
@@ -78,8 +80,7 @@ def print_tables(folder, records: list, cells: list, write: bool) -> bool:
         notes = [f"{len(missing)} of {len(cells)} cells are missing, {len(failed)} of them failed."]
         print("\n" + notes[0])
     if len(frame) and write:
-        report = write_report(folder, notes)[-1]
-        print(f"\nTables as CSV and LaTeX, and the report: {report}")
+        print(f"\nThe report: {write_report(folder, notes)}")
     return bool(failed)
 
 
@@ -118,7 +119,7 @@ def reproduce_quickly(datasets, models, budget, folder, how) -> int:
     rebuilt = stored_reconstruction()
     ours = [model for model in models if model == "ke"]
     for number in NUMBERS:
-        print("\n" + paper_table(number, None, "nested", ours, summary, rebuilt).text())
+        print("\n" + paper_table(number, summary, "nested", ours, rebuilt).text())
     from_store = " ° is read from the stored full run." if read else ""
     print("\nFull training on fewer folds, ± standard error." + from_store)
     if rebuilt is not None:

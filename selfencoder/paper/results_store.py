@@ -37,10 +37,10 @@ from ..files import check_writable, write_atomically
 PACKAGES = "torch numpy scipy scikit-learn pandas hyperopt joblib".split()
 
 
-def versions() -> dict:
-    "Return the versions of Python, of this library and of `PACKAGES`"
+def versions(packages=PACKAGES) -> dict:
+    "Return the versions of Python, of this library and of `packages`"
     own = {"selfencoder": __version__, "python": platform.python_version()}
-    return own | {name: version(name) for name in PACKAGES}
+    return own | {name: version(name) for name in packages}
 
 
 def processor() -> str:
@@ -296,7 +296,9 @@ def run_grid(
         store.end(begun, wall_seconds=round(time.time() - start, 1))
     wanted = set(cells)
     return [
-        record for record in store.lines("cells", kind._fields) if cell_of(record, kind) in wanted
+        record
+        for record in store.lines("cells", kind._fields)
+        if cell_of(record, kind) in wanted
     ]
 
 
