@@ -6,8 +6,9 @@
 __all__ = ['NOVELTY_TABLES', 'KERNEL_BENCHMARKS', 'REASON_BENCHMARKS', 'over_draws', 'forest', 'rows_and_classes', 'lower_bound',
            'compare_fit', 'compare_asking', 'compare_changes', 'with_noise', 'compare_noise', 'noisy_clusters',
            'landmark_cost', 'compare_growth', 'compare_switch', 'flipped', 'doubts_by_cleanlab', 'compare_doubts',
-           'split_interval', 'split_sets', 'number_tables', 'compare_intervals', 'compare_sets', 'novelty_scores',
-           'compare_novelty', 'EncodedImputer', 'medians_and_modes', 'imputation_errors', 'compare_holes']
+           'split_interval', 'split_sets', 'number_tables', 'interval_of_one_width', 'forest_interval',
+           'score_interval', 'compare_intervals', 'compare_sets', 'novelty_scores', 'compare_novelty', 'EncodedImputer',
+           'medians_and_modes', 'imputation_errors', 'compare_holes']
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #37f42ed6
 import warnings
@@ -119,7 +120,7 @@ def _fits(n, target):
 
 
 def compare_fit(quick=False):
-    "Measure processor time of a fit in 20 columns, in multiples of the other contenders'"
+    "Processor time of a fit in 20 columns, in multiples of the other contenders'"
     others = ("distances and one Cholesky factor", "forest of 300", "SVM, 20 settings, 3 folds")
     for n in (100, 200) if quick else (300, 1000, 2500):
         for target in ("3 classes", "10 classes", "numbers"):
@@ -130,8 +131,7 @@ def compare_fit(quick=False):
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #de23ae55
 def compare_asking(quick=False):
-    """Measure processor time of 1,000 predictions at n = 1,000, next to a forest's; neighbours next
-    to them"""
+    "Processor time of 1,000 predictions at n = 1,000, next to a forest's; neighbours next to them"
     n = 200 if quick else 1000
     X, y = rows_and_classes(2 * n)
     new = X[n:]
@@ -155,7 +155,7 @@ def compare_asking(quick=False):
 
 
 def compare_changes(quick=False):
-    "Measure processor time of learning or forgetting one row at n = 2,000, as a share of a fit"
+    "Processor time of learning or forgetting one row at n = 2,000, as a share of a fit"
     n = 200 if quick else 2000
     X, y = rows_and_classes(n + 1)
     models = (
@@ -193,8 +193,7 @@ def with_noise(X: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def compare_noise(quick=False):
-    """Measure mean accuracy over five folds of nine tables, as they are and with twice as many
-    shuffled columns"""
+    "Mean accuracy over five folds of nine tables, as they are and with twice as many shuffled columns"
     models = {
         "kernel self-encoder": KernelSelfEncoderClassifier(random_state=0),
         "the same, relevance=None": KernelSelfEncoderClassifier(relevance=None),
@@ -217,8 +216,7 @@ def compare_noise(quick=False):
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #c2f31156
 def noisy_clusters(n: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of clusters in 20 columns, and their ten classes; one row in twenty has a random
-    one"""
+    "Return rows of clusters in 20 columns, and their ten classes; one row in twenty has a random one"
     return make_classification(
         n,
         20,
@@ -255,8 +253,7 @@ def landmark_cost(n: int, threads: int = 2) -> dict:
 
 
 def compare_growth(quick=False):
-    """Measure A fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, with 1,000
-    landmarks"""
+    "A fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, with 1,000 landmarks"
     before = None
     for n in (800, 1600) if quick else (10_000, 100_000, 1_000_000):
         case = in_a_process("selfencoder.lab.benchmarks_kernel", f"landmark_cost({n})")
@@ -265,8 +262,7 @@ def compare_growth(quick=False):
 
 
 def compare_switch(quick=False):
-    """Measure exact and with landmarks at the size where 'auto' goes over: accuracy and processor
-    time"""
+    "Exact and with landmarks at the size where 'auto' goes over: accuracy and processor time"
     n = 300 if quick else 3000
     for name in ("digits",) if quick else ("letter", "magic", "penbased", "phoneme", "ring"):
         X, y = load_dataset("digits", return_X_y=True, as_frame=True) if quick else load_table(name)
@@ -301,8 +297,7 @@ def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
 
 
 def compare_doubts(quick=False):
-    """Measure wrong labels among the most doubtful, next to cleanlab with a forest under cross-
-    validation; mean of three draws"""
+    "Wrong labels among the most doubtful, next to cleanlab with a forest under cross-validation; mean of three draws"
     from cleanlab.version import __version__ as cleanlab_version
 
     names = ["wine", "breast_cancer", "ionosphere", "german_categorical"]
@@ -344,8 +339,7 @@ def _quantile(scores, coverage):
 
 
 def split_interval(model, X, y, Q, coverage, seed):
-    """Return intervals by split conformal prediction: from the errors on a third of the rows that
-    was set aside"""
+    "Return intervals by split conformal prediction: from the errors on a third of the rows that was set aside"
     train, aside = train_test_split(np.arange(len(y)), test_size=1 / 3, random_state=seed)
     model.fit(X.iloc[train], y[train])
     reach = _quantile(np.abs(y[aside] - model.predict(X.iloc[aside])), coverage)
@@ -353,8 +347,7 @@ def split_interval(model, X, y, Q, coverage, seed):
 
 
 def split_sets(model, X, y, Q, coverage, seed):
-    """Return split conformal sets: classes no less probable than the quantile of the labels of rows
-    set aside"""
+    "Return split conformal sets: classes no less probable than the quantile of the labels of rows set aside"
     train, aside = train_test_split(
         np.arange(len(y)), test_size=1 / 3, random_state=seed, stratify=y
     )
@@ -391,18 +384,47 @@ def number_tables(quick=False):
     yield "nothing but noise", False, X, rng.standard_t(3, 600)
 
 
-# jackknife+ of a kernel self-encoder beside split conformal prediction with it and with a forest
-def _against_split(model, trees, ours, split, seed):
+def interval_of_one_width(model, Q, y, coverage):
+    "Return intervals whose width is a quantile of all leave-one-out errors"
+    reach = _quantile(np.abs(y - model.predict(None)), coverage)
+    return model.predict(Q)[:, None] + np.array([-reach, reach])
+
+
+def forest_interval(X, y, Q, coverage, seed):
+    "Return intervals by a quantile forest: quantiles of the training targets that share leaves with a query"
+    coordinates = TableCoordinates(None).fit(X)
+    trees = RandomForestRegressor(300, min_samples_leaf=5, random_state=seed)
+    leaves = trees.fit(coordinates.transform(X), y).apply(coordinates.transform(X))
+    weights = np.zeros((len(Q), len(y)))
+    for of_queries, of_rows in zip(trees.apply(coordinates.transform(Q)).T, leaves.T):
+        together = of_queries[:, None] == of_rows
+        weights += together / together.sum(axis=1, keepdims=True)
+    order = np.argsort(y)
+    shares = weights[:, order].cumsum(axis=1) / len(leaves.T)
+    tail = (1 - coverage) / 2
+    places = [(shares < tail).sum(axis=1), (shares < 1 - tail - 1e-9).sum(axis=1)]
+    return np.sort(y)[np.minimum(places, len(y) - 1)].T
+
+
+def score_interval(interval, y, hardness, spread):
+    "Return coverage, over all and by thirds of `hardness`, and width and interval score in units of `spread`"
+    low, high = interval.T
+    inside = (low <= y) & (y <= high)
+    missed = np.maximum(low - y, 0) + np.maximum(y - high, 0)
+    thirds = np.array_split(np.argsort(hardness, kind="stable"), 3)
     return {
-        "jackknife+, kernel self-encoder": lambda: ours(model(random_state=seed)),
-        "split conformal, kernel self-encoder": lambda: split(model(random_state=seed)),
-        "split conformal, forest": lambda: split(forest(trees, seed)),
+        "covered": inside.mean(),
+        "least": inside.mean(),
+        "easy": inside[thirds[0]].mean(),
+        "middle": inside[thirds[1]].mean(),
+        "hard": inside[thirds[2]].mean(),
+        "width": (high - low).mean() / spread,
+        "interval score": (high - low + 20 * missed).mean() / spread,
     }
 
 
 def compare_intervals(quick=False):
-    """Measure coverage and width of intervals of 90 %, next to split conformal prediction; mean of
-    five divisions"""
+    "Compare intervals of 90 % with split conformal prediction and a quantile forest; mean of five divisions"
     for name, real, X, y in number_tables(quick):
 
         def draw(seed):
@@ -411,18 +433,28 @@ def compare_intervals(quick=False):
             train, test = order[:half], order[half:]
             A, b, Q = X.iloc[train].reset_index(drop=True), y[train], X.iloc[test]
 
-            def score(interval):
-                inside = (interval[:, 0] <= y[test]) & (y[test] <= interval[:, 1])
-                width = np.diff(interval).mean() / y.std()
-                return {"covered": inside.mean(), "least": inside.mean(), "width": width}
+            def fitted():
+                return KernelSelfEncoderRegressor(random_state=seed).fit(A, b)
 
-            contenders = _against_split(
-                KernelSelfEncoderRegressor,
-                RandomForestRegressor,
-                lambda model: predict_interval(model.fit(A, b), Q),
-                lambda model: split_interval(model, A, b, Q, 0.9, seed),
-                seed,
-            )
+            # proportional to the errors at the most similar rows
+            hardness = np.diff(predict_interval(fitted(), Q))[:, 0]
+
+            def score(interval):
+                return score_interval(interval, y[test], hardness, y.std())
+
+            unfitted = KernelSelfEncoderRegressor(random_state=seed)
+            trees = forest(RandomForestRegressor, seed)
+            contenders = {
+                "predict_interval": lambda: predict_interval(fitted(), Q),
+                "one width, kernel self-encoder": lambda: interval_of_one_width(
+                    fitted(), Q, b, 0.9
+                ),
+                "split conformal, kernel self-encoder": lambda: split_interval(
+                    unfitted, A, b, Q, 0.9, seed
+                ),
+                "split conformal, forest": lambda: split_interval(trees, A, b, Q, 0.9, seed),
+                "quantile forest": lambda: forest_interval(A, b, Q, 0.9, seed),
+            }
             return contenders, score
 
         for line in over_draws(draw, 1 if quick else 5):
@@ -430,8 +462,7 @@ def compare_intervals(quick=False):
 
 
 def compare_sets(quick=False):
-    """Measure coverage and size of sets of classes of 90 %, next to split conformal prediction;
-    mean of five divisions"""
+    "Coverage and size of sets of classes of 90 %, next to split conformal prediction; mean of five divisions"
     names = ["wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"]
     for name in ["iris"] if quick else names:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
@@ -449,13 +480,15 @@ def compare_sets(quick=False):
                 covered = sets[np.arange(len(test)), y[test]].mean()
                 return {"covered": covered, "least": covered, "classes": sets.sum(1).mean()}
 
-            contenders = _against_split(
-                KernelSelfEncoderClassifier,
-                RandomForestClassifier,
-                lambda model: predict_sets(model.fit(A, b), Q).to_numpy(),
-                lambda model: split_sets(model, A, b, Q, 0.9, seed),
-                seed,
-            )
+            model = KernelSelfEncoderClassifier(random_state=seed)
+            trees = forest(RandomForestClassifier, seed)
+            contenders = {
+                "predict_sets": lambda: predict_sets(model.fit(A, b), Q).to_numpy(),
+                "split conformal, kernel self-encoder": lambda: split_sets(
+                    model, A, b, Q, 0.9, seed
+                ),
+                "split conformal, forest": lambda: split_sets(trees, A, b, Q, 0.9, seed),
+            }
             return contenders, score
 
         for line in over_draws(draw, 1 if quick else 5):
@@ -491,8 +524,7 @@ NOVELTY_TABLES = "wine glass ecoli breast_cancer ionosphere digits german_catego
 
 
 def compare_novelty(quick=False):
-    """Measure AUROC with one class left out, next to distances, LOF and an isolation forest; mean
-    over classes and three draws"""
+    "AUROC with one class left out, next to distances, LOF and an isolation forest; mean over classes and three draws"
     for name in ["iris"] if quick else NOVELTY_TABLES:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         X, y = X.reset_index(drop=True), np.unique(y, return_inverse=True)[1]
@@ -556,8 +588,7 @@ def imputation_errors(filled, observed, lost) -> dict:
 
 
 def compare_holes(quick=False):
-    """Measure errors of imputed numbers and categories, next to scikit-learn's imputers; mean of
-    two draws"""
+    "Errors of imputed numbers and categories, next to scikit-learn's imputers; mean of two draws"
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer, KNNImputer
 
