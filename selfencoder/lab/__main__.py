@@ -139,7 +139,7 @@ OURS_EVERYDAY = ["ke", "ke_plain"]
 
 
 def drop_superseded():
-    "Rewrite the records without those that a later one of the same cell supersedes"
+    "Drop the records that a later one of the same cell supersedes"
     import json
     from selfencoder.files import write_atomically
     from selfencoder.lab.large_tables import LargeCell
