@@ -356,13 +356,14 @@ def predict_sets(
     return pd.DataFrame(found, columns=model.classes_)
 
 # %% ../nbs/tools/reasons.ipynb #f7980f36
-MOST_PAIRS = 50  # of one row
+MOST_PAIRS = 10_000_000  # that are looked at
 
 
 def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "Return positions of queries and of training rows whose similarity is at least `threshold`, and the similarities"
     n = len(fitted_model(model).rows)
-    distances, rows = model.kneighbors(X, min(MOST_PAIRS, n - (X is None)))
+    most = max(50, MOST_PAIRS // (n if X is None else len(X)))
+    distances, rows = model.kneighbors(X, min(most, n - (X is None)))
     farthest = np.sqrt(2 - 2 * threshold) + 1e-12
     query, place = np.nonzero(distances <= farthest)
     return query, rows[query, place], 1 - distances[query, place] ** 2 / 2
@@ -375,7 +376,7 @@ def near_duplicates(
 ) -> pd.DataFrame:
     """Return pairs of rows, by name, that are at least so similar, the most similar first, with labels of training rows.
 
-    Of the pairs of one row it finds the 50 most similar ones.
+    Of more than 3,000 rows it looks at the most similar rows of each, at least 50.
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1; got {threshold}.")
