@@ -14,9 +14,8 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 from sklearn.utils.validation import check_is_fitted
 
-from .kernel.coordinates import METRICS
 from .kernel.fit import FittedModel
-from .kernel.geometry import KernelGeometry
+from .kernel import similarity
 from .kernel.target import FittedTarget
 
 # %% ../nbs/tools/reasons.ipynb #e42b870c
@@ -45,55 +44,6 @@ def frame_of(model, table) -> pd.DataFrame:
     return pd.DataFrame(np.asarray(table), columns=fitted_model(model).coordinates.names())
 
 # %% ../nbs/tools/reasons.ipynb #3c507a7a
-def exponent_shares(coordinates, part, Z: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    "Return each column's part of the exponent of one kernel between the rows of `Z` and of `rows`"
-    difference = part.view(rows) - part.view(Z)
-    sources = coordinates.sources_[part.view.columns]
-
-    def by_column(values, sources):
-        return values @ (sources[:, None] == np.arange(coordinates.n_features_in_))
-
-    if METRICS[part.kernel] == "L1":
-        return by_column(np.abs(difference), sources) / part.width
-    # coordinates without a source are whitened: each is made of all columns
-    whitened = sources < 0
-    squares = by_column(difference[:, ~whitened] ** 2, sources[~whitened])
-    if whitened.any():
-        squares += by_column(
-            whitened_squares(coordinates, difference[:, whitened]), coordinates.layout_.whitened
-        )
-    if METRICS[part.kernel] == "squared L2":
-        return squares / part.width
-    length = np.linalg.norm(difference, axis=1, keepdims=True)
-    return squares / np.where(length > 0, length, 1.0) / part.width
-
-
-def whitened_squares(coordinates, u: np.ndarray) -> np.ndarray:
-    "Return what each column before whitening adds to the squared length of the differences `u` after it"
-    # u = M' delta, and delta_j (M u)_j adds up to its squared length
-    M = coordinates.parts_["white"].matrix
-    squares = (u @ np.linalg.pinv(M)) * (u @ M.T)
-    total = (u**2).sum(axis=1, keepdims=True)
-    found = squares.sum(axis=1, keepdims=True)
-    # takes off what rounding added
-    return squares * total / np.where(found > 0, found, 1.0)
-
-
-def leaf_shares(fitted: FittedModel, Z: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    "Return what each column takes from the similarity of the rows of `Z` and training rows, through leaves of trees"
-    geometry = fitted.geometry
-    coordinates = fitted.coordinates
-    if not getattr(geometry, "leaf_weight", 0.0):
-        return np.zeros((len(Z), coordinates.n_features_in_))
-    shares = geometry.trees.column_shares(
-        geometry.trees(Z.astype(geometry.Z.dtype)),
-        geometry.leaf[rows],
-        coordinates.sources_[geometry.trees.columns],
-        coordinates.n_features_in_,
-    )
-    return geometry.leaf_weight * shares
-
-# %% ../nbs/tools/reasons.ipynb #e4979481
 def positions_of(fitted: FittedModel, rows: np.ndarray) -> np.ndarray:
     "Return the positions of training rows among those with a positive weight, or raise ValueError if one has none"
     place = np.full(len(fitted.weights), -1)
@@ -108,33 +58,7 @@ def positions_of(fitted: FittedModel, rows: np.ndarray) -> np.ndarray:
         )
     return place[rows]
 
-
-def path_shares(
-    exponents: np.ndarray,  # (kernels, pairs, columns)
-    mix: np.ndarray,  # the weight of each kernel
-    leaves: np.ndarray,  # (pairs, columns)
-) -> np.ndarray:  # (pairs, columns)
-    "Return each column's share of the distances, integrated along the path on which all exponents grow"
-    mix = mix[:, None]
-    total = exponents.sum(axis=2)
-
-    def half_square(t):
-        "Return d(t)^2 / 2"
-        return (mix * -np.expm1(-t * total)).sum(axis=0) + t * leaves.sum(axis=1)
-
-    shares = np.zeros_like(leaves)
-    nodes, weights = np.polynomial.legendre.leggauss(16)
-    # on the interval from 0 to 1, with t = s^2 and dt = 2 s ds
-    for s, weight in zip((nodes + 1) / 2, weights / 2):
-        growth = np.einsum("pn,pnc->nc", mix * np.exp(-s * s * total), exponents) + leaves
-        distance = np.sqrt(2 * np.maximum(half_square(s * s), 1e-300))
-        shares += (weight * 2 * s / distance)[:, None] * growth
-    found = shares.sum(axis=1, keepdims=True)
-    distance = np.sqrt(2 * half_square(1.0))[:, None]
-    # takes off what the quadrature rounded
-    return shares * distance / np.where(found > 0, found, 1.0)
-
-# %% ../nbs/tools/reasons.ipynb #aa3c666c
+# %% ../nbs/tools/reasons.ipynb #e4979481
 def distance_shares(
     model,  # a fitted kernel self-encoder
     X,  # a table
@@ -145,11 +69,8 @@ def distance_shares(
     neighbors = np.asarray(neighbors)
     positions = positions_of(fitted, neighbors.ravel())
     Z = np.repeat(fitted.coordinates.transform(X), neighbors.shape[1], axis=0)
-    rows = fitted.geometry.Z[positions]
-    parts = fitted.geometry.parts
-    exponents = np.stack([exponent_shares(fitted.coordinates, part, Z, rows) for part in parts])
-    leaves = leaf_shares(fitted, Z, positions)
-    shares = path_shares(exponents, fitted.geometry.mix, leaves)
+    given = fitted.geometry.similarity, fitted.coordinates, Z, positions
+    shares = similarity.column_shares(*given)
     return shares.reshape(*neighbors.shape, -1)
 
 
@@ -332,8 +253,10 @@ def doubtful_labels(model) -> pd.DataFrame:
     """Return every training row by name, the most doubtful first: label, leave-one-out prediction, and how they differ.
 
     A classifier's column `probability` is the leave-one-out probability of the label, `predict_proba(None)`: its
-    calibration is cross-fitted, so that no label has a part in its own probability. `without(model, row)` keeps the
-    calibration of the fit or fits it to the remaining rows, and its probabilities differ by about a hundredth.
+    calibration is cross-fitted, on rows that do not include a fifth of the table with the row in it. `without(model,
+    row)` fits the calibration to all other rows, so its probability of the label differs: on six tables by .012 on
+    average (.002 to .034), at most by .17. The votes before calibration are the same
+    where no column weights were learned.
     A regressor's column `error` is the label minus the prediction.
     """
     target = labelled(model)
@@ -433,13 +356,14 @@ def predict_sets(
     return pd.DataFrame(found, columns=model.classes_)
 
 # %% ../nbs/tools/reasons.ipynb #f7980f36
-MOST_PAIRS = 50  # of one row
+MOST_PAIRS = 10_000_000  # that are looked at
 
 
 def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "Return positions of queries and of training rows whose similarity is at least `threshold`, and the similarities"
     n = len(fitted_model(model).rows)
-    distances, rows = model.kneighbors(X, min(MOST_PAIRS, n - (X is None)))
+    most = max(50, MOST_PAIRS // (n if X is None else len(X)))
+    distances, rows = model.kneighbors(X, min(most, n - (X is None)))
     farthest = np.sqrt(2 - 2 * threshold) + 1e-12
     query, place = np.nonzero(distances <= farthest)
     return query, rows[query, place], 1 - distances[query, place] ** 2 / 2
@@ -452,7 +376,7 @@ def near_duplicates(
 ) -> pd.DataFrame:
     """Return pairs of rows, by name, that are at least so similar, the most similar first, with labels of training rows.
 
-    Of the pairs of one row it finds the 50 most similar ones.
+    Of more than 3,000 rows it looks at the most similar rows of each, at least 50.
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1; got {threshold}.")
@@ -479,8 +403,9 @@ def near_duplicates(
 def without(model, rows):
     """Return a model that answers as if training rows, by position, had not been there; `model` stays as it is.
 
-    The votes are those of `vote(None, ...)`. The calibration of probabilities is fitted to the remaining rows, where
-    `predict_proba(None)` and `doubtful_labels` cross-fit it: the two differ by about a hundredth.
+    Its votes for a row that was taken away are those of `vote(None, ...)`. The calibration of probabilities is fitted to
+    all remaining rows, where `predict_proba(None)` and `doubtful_labels` fit it to four fifths of them, without the row:
+    on six tables the probabilities differ by .012 on average (.002 to .034), at most by .17.
     """
     fitted_model(model)
     return copy(model).forget(rows)
