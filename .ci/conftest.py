@@ -15,15 +15,14 @@ import tools
 # The checks that take longest start first, so that in the end no worker waits long for the other.
 LONGEST = [
     "wheel",
-    "scikit_learn",
-    "clients",
-    "determinism",
-    "experiments",
+    "honest_scores",
+    "benchmarks",
+    "kernel_manners",
+    "kernel_attacks",
     "persistence",
-    "any_table",
-    "benchmarks_kernel",
-    "benchmarks_network",
-    "sampling",
+    "determinism",
+    "scikit_learn",
+    "invariance",
 ]
 
 

@@ -253,8 +253,10 @@ def doubtful_labels(model) -> pd.DataFrame:
     """Return every training row by name, the most doubtful first: label, leave-one-out prediction, and how they differ.
 
     A classifier's column `probability` is the leave-one-out probability of the label, `predict_proba(None)`: its
-    calibration is cross-fitted, so that no label has a part in its own probability. `without(model, row)` keeps the
-    calibration of the fit or fits it to the remaining rows, and its probabilities differ by about a hundredth.
+    calibration is cross-fitted, on rows that do not include a fifth of the table with the row in it. `without(model,
+    row)` fits the calibration to all other rows, so its probability of the label differs: on six tables by .012 on
+    average (.002 to .034), at most by .17. The votes before calibration are the same
+    where no column weights were learned.
     A regressor's column `error` is the label minus the prediction.
     """
     target = labelled(model)
@@ -354,13 +356,14 @@ def predict_sets(
     return pd.DataFrame(found, columns=model.classes_)
 
 # %% ../nbs/tools/reasons.ipynb #f7980f36
-MOST_PAIRS = 50  # of one row
+MOST_PAIRS = 10_000_000  # that are looked at
 
 
 def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "Return positions of queries and of training rows whose similarity is at least `threshold`, and the similarities"
     n = len(fitted_model(model).rows)
-    distances, rows = model.kneighbors(X, min(MOST_PAIRS, n - (X is None)))
+    most = max(50, MOST_PAIRS // (n if X is None else len(X)))
+    distances, rows = model.kneighbors(X, min(most, n - (X is None)))
     farthest = np.sqrt(2 - 2 * threshold) + 1e-12
     query, place = np.nonzero(distances <= farthest)
     return query, rows[query, place], 1 - distances[query, place] ** 2 / 2
@@ -373,7 +376,7 @@ def near_duplicates(
 ) -> pd.DataFrame:
     """Return pairs of rows, by name, that are at least so similar, the most similar first, with labels of training rows.
 
-    Of the pairs of one row it finds the 50 most similar ones.
+    Of more than 3,000 rows it looks at the most similar rows of each, at least 50.
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1; got {threshold}.")
@@ -400,8 +403,9 @@ def near_duplicates(
 def without(model, rows):
     """Return a model that answers as if training rows, by position, had not been there; `model` stays as it is.
 
-    The votes are those of `vote(None, ...)`. The calibration of probabilities is fitted to the remaining rows, where
-    `predict_proba(None)` and `doubtful_labels` cross-fit it: the two differ by about a hundredth.
+    Its votes for a row that was taken away are those of `vote(None, ...)`. The calibration of probabilities is fitted to
+    all remaining rows, where `predict_proba(None)` and `doubtful_labels` fit it to four fifths of them, without the row:
+    on six tables the probabilities differ by .012 on average (.002 to .034), at most by .17.
     """
     fitted_model(model)
     return copy(model).forget(rows)

@@ -16,7 +16,7 @@ import torch
 
 # %% ../nbs/base/runtime.ipynb #4ed094fb
 def check_option(name: str, value, accepted):
-    "Raise one clear sentence unless `value` is one of those `accepted`"
+    "Raise ValueError if `value` is not one of those `accepted`"
     if value not in accepted:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}; got {value!r}.")
 
@@ -25,7 +25,8 @@ def check_option(name: str, value, accepted):
 def one_thread():
     "Compute on one thread with denormal numbers flushed to zero, then put back what the caller had"
     threads = torch.get_num_threads()
-    flushed = (torch.tensor(1e-40) * 1.0).item() == 0.0  # torch has no getter
+    # torch cannot be asked whether it flushes
+    flushed = (torch.tensor(1e-40) * 1.0).item() == 0.0
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     try:
@@ -36,7 +37,7 @@ def one_thread():
 
 # %% ../nbs/base/runtime.ipynb #1d4b22de
 def on_threads(function: Callable, parts: list) -> list:
-    "`function` of each part, the parts shared among torch's threads, each of which computes alone"
+    "Apply `function` to each part, on as many threads as torch has, each of which computes alone"
     threads = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
@@ -50,7 +51,7 @@ def on_threads(function: Callable, parts: list) -> list:
 # %% ../nbs/base/runtime.ipynb #22e19336
 @contextmanager
 def threads_for(n_jobs: int | None):
-    "Within the context, torch uses `n_jobs` threads; None: as many as before"
+    "Let torch use `n_jobs` threads within the context; None: as many as before"
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(before if n_jobs is None else effective_n_jobs(n_jobs))
@@ -60,18 +61,17 @@ def threads_for(n_jobs: int | None):
 
 # %% ../nbs/base/runtime.ipynb #29c51915
 def choose_device(device: str) -> torch.device:
-    "The device that `device` names; `'auto'` is a GPU if there is one"
+    "Return the device that `device` names; `'auto'` is a GPU if there is one"
     if device == "auto":
-        device = (
-            "cuda"
-            if torch.cuda.is_available()
-            else "mps"
-            if torch.backends.mps.is_available()
-            else "cpu"
-        )
+        device = "cpu"
+        if torch.backends.mps.is_available():
+            device = "mps"
+        if torch.cuda.is_available():
+            device = "cuda"
     try:
         return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError):  # torch's own messages run over many lines
+    except (RuntimeError, AssertionError):
+        # torch's own messages run over many lines
         raise ValueError(
             f"device={device!r} is not available here: pass 'auto', 'cpu', or a device that torch "
             "finds."
@@ -79,11 +79,12 @@ def choose_device(device: str) -> torch.device:
 
 # %% ../nbs/base/runtime.ipynb #7e68a04d
 def available_memory() -> float:
-    "Bytes that can still be allocated, infinity if the system does not report it"
+    "Return how many bytes can still be allocated, infinity if the system does not report it"
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
-        return 1024.0 * next(
-            int(line.split()[1]) for line in lines if line.startswith("MemAvailable")
-        )
-    except (OSError, StopIteration):
+    except OSError:
         return float("inf")
+    for line in lines:
+        if line.startswith("MemAvailable"):
+            return 1024.0 * int(line.split()[1])
+    return float("inf")

@@ -7,6 +7,7 @@ __all__ = ['WIDE', 'top_columns', 'best_columns', 'check_n_neighbors', 'without_
            'TopK', 'top_k']
 
 # %% ../nbs/base/search.ipynb #5d1d2f01
+import math
 from numbers import Integral
 from typing import NamedTuple
 
@@ -19,69 +20,73 @@ from .arithmetic import LOG2E
 from .runtime import check_option, on_threads
 
 # %% ../nbs/base/search.ipynb #d25ce983
-WIDE = 512  # columns from which on, for small k, torch's topk is faster than numpy's partition
+# columns from which on, for small k, torch's topk is faster than numpy's partition
+WIDE = 512
 
 
 def top_columns(values: np.ndarray, k: int) -> np.ndarray:
-    "The columns of the `k` largest values of each row, the lower column among equals; in increasing order"
+    "Find the columns of the `k` largest values of each row, the lower among equals, in order"
     rows, width = values.shape
-    least = np.partition(values, width - k, axis=1)[
-        :, width - k, None
-    ]  # numpy: a third of the time of torch's topk
+    # numpy takes a third of the time of torch's topk
+    sorted_from = width - k
+    least = np.partition(values, sorted_from, axis=1)[:, sorted_from, None]
     chosen = np.flatnonzero(values >= least)
-    if len(chosen) > k * rows:  # equals compete for the last places
-        larger, equal = values > least, values == least
-        chosen = np.flatnonzero(
-            larger | equal & (equal.cumsum(1) <= k - larger.sum(1, keepdims=True))
-        )
+    if len(chosen) > k * rows:
+        # equals compete for the last places
+        larger = values > least
+        equal = values == least
+        places_left = k - larger.sum(1, keepdims=True)
+        chosen = np.flatnonzero(larger | equal & (equal.cumsum(1) <= places_left))
     return chosen.reshape(rows, k) - width * np.arange(rows)[:, None]
 
 
 def best_columns(scores: np.ndarray, k: int) -> np.ndarray:
-    "The columns of the `k` largest scores of each row, (queries, k): the best first, the lower column among equals"
+    "Find the columns of the `k` largest scores of each row: the best first, the lower among equals"
     if scores.shape[1] < max(WIDE, 64 * k):
         return _best_columns(scores, k)
-    values, columns = (found.numpy() for found in torch.from_numpy(scores).topk(k + 1))
-    unclear = ~(values[:, :-1] > values[:, 1:]).all(1)  # equal or NaN: only the rule decides
+    largest = torch.from_numpy(scores).topk(k + 1)
+    values = largest.values.numpy()
+    columns = largest.indices.numpy()
+    # where values are equal or NaN, only the rule decides
+    unclear = ~(values[:, :-1] > values[:, 1:]).all(1)
     if unclear.any():
         columns[unclear, :k] = _best_columns(scores[unclear], k)
     return columns[:, :k]
 
 
 def _best_columns(scores, k):
-    scores = np.where(
-        np.isnan(scores), -np.inf, scores
-    )  # after a failed training: never a neighbour
-    columns = top_columns(
-        scores, k
-    )  # in increasing order, so that a stable sort leaves equals as they should be
+    "Find the best columns by the rule, at any width"
+    # A score that is NaN, after a failed training, is never a neighbour.
+    scores = np.where(np.isnan(scores), -np.inf, scores)
+    # The columns are in increasing order, so that a stable sort leaves equals as they should be.
+    columns = top_columns(scores, k)
     order = np.argsort(-np.take_along_axis(scores, columns, 1), axis=1, kind="stable")
     return np.take_along_axis(columns, order, 1)
 
 # %% ../nbs/base/search.ipynb #fb4a4418
 def check_n_neighbors(k, most: int) -> int:
-    "`k` as a plain integer, if it is one from 1 to `most`"
+    "Return `k` as a plain integer; raise an error if it is not one from 1 to `most`"
     if not isinstance(k, Integral):
         raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
     if not 1 <= k <= most:
         raise ValueError(
-            f"Expected n_neighbors between 1 and {most}, the number of samples that can be neighbours; "
-            f"got {k}."
+            f"Expected n_neighbors between 1 and {most}, the number of samples that can be "
+            f"neighbours; got {k}."
         )
     return int(k)
 
 # %% ../nbs/base/search.ipynb #c4d0543c
 def without_self(distance, index, own, k) -> tuple[np.ndarray | None, np.ndarray]:
-    "The first `k` neighbours that are not the row itself, which is `own`: their distances, if given, and their indices"
+    "Return distances, if given, and indices of the first `k` neighbours that are not the row `own`"
     others = index != own[:, None]
     others &= others.cumsum(axis=1) <= k
-    return None if distance is None else distance[others].reshape(-1, k), index[others].reshape(
-        -1, k
-    )
+    if distance is not None:
+        distance = distance[others].reshape(-1, k)
+    return distance, index[others].reshape(-1, k)
 
 # %% ../nbs/base/search.ipynb #811b9cdb
 def neighbor_graph(distance, index, n_columns, mode="connectivity") -> sparse.csr_matrix:
-    "The neighbours as a sparse matrix of shape (queries, n_columns)"
+    "Return the neighbours as a sparse matrix of shape (queries, n_columns)"
     check_option("mode", mode, ("connectivity", "distance"))
     data = distance.ravel() if mode == "distance" else np.ones(index.size)
     starts = np.arange(0, index.size + 1, index.shape[1])
@@ -89,33 +94,46 @@ def neighbor_graph(distance, index, n_columns, mode="connectivity") -> sparse.cs
 
 # %% ../nbs/base/search.ipynb #79ea4c6d
 def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matrix:
-    "The neighbours of n rows among themselves as a symmetric matrix with a stored zero from each row to itself"
+    "Return the neighbours of n rows among themselves as a symmetric matrix with stored zeros"
     n, k = index.shape
-    rows, others, own = np.repeat(np.arange(n), k), index.ravel(), np.arange(n)
-    cells = np.concatenate([rows * n + others, others * n + rows, own * n + own])
-    cells, place = np.unique(cells, return_inverse=True)
-    lengths = np.zeros(len(cells))
+    rows = np.repeat(np.arange(n), k)
+    others = index.ravel()
+    own = np.arange(n)
+    # An edge is a number: its row times n, plus its column.
+    edges = np.concatenate([rows * n + others, others * n + rows, own * n + own])
+    edges, place = np.unique(edges, return_inverse=True)
+    lengths = np.zeros(len(edges))
     np.maximum.at(lengths, place[: 2 * n * k], np.tile(distance.ravel(), 2))
-    order, starts = np.lexsort((lengths, cells // n)), np.searchsorted(cells // n, np.arange(n + 1))
-    return sparse.csr_matrix(
-        (lengths[order], cells[order] % n, starts), shape=(n, n)
-    )  # nearest first in each row
+    starts = np.searchsorted(edges // n, np.arange(n + 1))
+    # nearest first in each row
+    order = np.lexsort((lengths, edges // n))
+    return sparse.csr_matrix((lengths[order], edges[order] % n, starts), shape=(n, n))
 
 # %% ../nbs/base/search.ipynb #cfd92b1e
 def within_radius(distance, index, radius, sort_results=False) -> tuple[np.ndarray, np.ndarray]:
-    "Distances and indices of the neighbours not farther than `radius`: two arrays of arrays, in the order of the table"
-    found = [np.flatnonzero(near) for near in distance <= np.reshape(radius, (-1, 1))]
-    if not sort_results:
-        found = [near[np.argsort(i[near], kind="stable")] for near, i in zip(found, index)]
-    # with None at the end it is an array of arrays also if all of them have one length
-    return tuple(
-        np.array([*(row[near] for row, near in zip(values, found)), None], dtype=object)[:-1]
-        for values in (distance, index)
-    )
+    "Return distances and indices of the neighbours within `radius`: two arrays of arrays"
+    distances, indices = [], []
+    for lengths, rows, near in zip(distance, index, distance <= np.reshape(radius, (-1, 1))):
+        lengths, rows = lengths[near], rows[near]
+        if not sort_results:
+            # in the order of the table
+            order = np.argsort(rows, kind="stable")
+            lengths, rows = lengths[order], rows[order]
+        distances.append(lengths)
+        indices.append(rows)
+    return _array_of_arrays(distances), _array_of_arrays(indices)
+
+
+def _array_of_arrays(rows: list) -> np.ndarray:
+    "Return an array whose entries are the arrays in `rows`, also if all of them have one length"
+    found = np.empty(len(rows), dtype=object)
+    for place, row in enumerate(rows):
+        found[place] = row
+    return found
 
 
 def radius_graph(distances, indices, n_columns, mode="connectivity") -> sparse.csr_matrix:
-    "What `within_radius` gave as a sparse matrix of shape (queries, n_columns)"
+    "Return what `within_radius` found as a sparse matrix of shape (queries, n_columns)"
     check_option("mode", mode, ("connectivity", "distance"))
     starts = np.cumsum([0, *map(len, indices)])
     columns = np.concatenate(indices).astype(int) if len(indices) else np.zeros(0, dtype=int)
@@ -123,31 +141,31 @@ def radius_graph(distances, indices, n_columns, mode="connectivity") -> sparse.c
     return sparse.csr_matrix((data, columns, starts), shape=(len(indices), n_columns))
 
 # %% ../nbs/base/search.ipynb #c00d4e3e
-QUERIES = 64  # the same for a search, where every product is computed on one thread
-COLUMNS = 16_384  # outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
-CHUNK = 32  # outputs that share one maximum
-QUERIES_PICKED = 128  # queries whose best outputs are picked in one go
+# queries per product of a search, where every product is computed on one thread
+QUERIES = 64
+# outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
+COLUMNS = 16_384
+# outputs that share one maximum
+CHUNK = 32
+# queries whose best outputs are picked in one go
+QUERIES_PICKED = 128
 
 # %% ../nbs/base/search.ipynb #b19aabc9
 def chunk_maxima(logits: torch.Tensor) -> torch.Tensor:
-    "The largest of every `CHUNK` columns"
+    "Return the largest of every `CHUNK` columns"
     return logits.view(len(logits), -1, CHUNK).amax(2)
 
 
 def best_of_chunks(
     logits: torch.Tensor, maxima: torch.Tensor, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    "The `k` largest logits of each row and their columns, in increasing order of the columns"
+    "Return the `k` largest logits of each row and their columns, in increasing order of columns"
     rows, width = logits.shape
     best = top_columns(maxima.cpu().numpy(), min(k, maxima.shape[1]))
-    places = torch.from_numpy((best + width // CHUNK * np.arange(rows)[:, None]).ravel())
-    candidates = (
-        logits.view(-1, CHUNK)
-        .index_select(0, places.to(logits.device))
-        .view(rows, -1)
-        .cpu()
-        .numpy()
-    )
+    first_chunk = width // CHUNK * np.arange(rows)[:, None]
+    places = torch.from_numpy((best + first_chunk).ravel()).to(logits.device)
+    candidates = logits.view(-1, CHUNK).index_select(0, places)
+    candidates = candidates.view(rows, -1).cpu().numpy()
     chosen = top_columns(candidates, k)
     columns = np.take_along_axis(best, chosen // CHUNK, 1) * CHUNK + chosen % CHUNK
     return np.take_along_axis(candidates, chosen, 1), columns
@@ -156,61 +174,64 @@ def best_of_chunks(
 class TopK(NamedTuple):
     "The k best outputs of each query"
 
-    logits: torch.Tensor  # (queries, k), decreasing
-    indices: torch.Tensor  # (queries, k)
-    normalizer: torch.Tensor | None  # (queries,): log of the sum of exp(logits) over *all* outputs
+    # (queries, k), decreasing
+    logits: torch.Tensor
+    # (queries, k)
+    indices: torch.Tensor
+    # (queries,): log of the sum of exp(logits) over *all* outputs
+    normalizer: torch.Tensor | None
 
 # %% ../nbs/base/search.ipynb #ca0d1197
 def top_k(
-    latent: torch.Tensor,  # (queries, d_L): the last hidden layer h, or the coordinates if there is none
+    latent: torch.Tensor,  # (queries, d_L): the last hidden layer h, or the coordinates
     output: torch.Tensor,  # (d_L + 1, n): W transposed, the bias b as its last row
     k: int,  # how many neighbours, 1 to n
     with_normalizer: bool = False,  # also compute what SoftMax probabilities need
 ) -> TopK:
-    "The `k` largest logits of each query, ties to the lower index, in O(1) memory beyond the result"
-    share = -(-len(latent) // (QUERIES_PICKED * torch.get_num_threads())) * QUERIES_PICKED
-    parts = latent.split(max(share, QUERIES_PICKED))
-    found = on_threads(lambda queries: _search_all(queries, output, k, with_normalizer), parts)
-    logits, indices, normalizers = zip(*found)
-    return TopK(
-        torch.cat(logits), torch.cat(indices), torch.cat(normalizers) if with_normalizer else None
-    )
+    "Find the `k` largest logits of each query, ties to the lower index, in little memory"
+
+    def search(queries):
+        return _search_all(queries, output, k, with_normalizer)
+
+    # each thread gets the same number of whole blocks of queries
+    blocks = math.ceil(len(latent) / (QUERIES_PICKED * torch.get_num_threads()))
+    parts = latent.split(max(blocks, 1) * QUERIES_PICKED)
+    return _joined(on_threads(search, parts))
+
+
+def _joined(parts: list) -> TopK:
+    "Put together what was found for some of the queries"
+    logits, indices, normalizers = zip(*parts)
+    normalizer = None if normalizers[0] is None else torch.cat(normalizers)
+    return TopK(torch.cat(logits), torch.cat(indices), normalizer)
 
 
 @torch.no_grad()
 def _search_all(latent, output, k, with_normalizer):
-    "`top_k` on one thread, which has memory of its own"
-    width = min(COLUMNS, -(-output.shape[1] // CHUNK) * CHUNK)
+    "Search on one thread, which has memory of its own"
+    width = min(COLUMNS, math.ceil(output.shape[1] / CHUNK) * CHUNK)
     buffer = latent.new_empty(QUERIES_PICKED, width)
     scratch = latent.new_empty(QUERIES, width) if with_normalizer else None
-    found = [
-        _search(queries, output, k, buffer, scratch) for queries in latent.split(QUERIES_PICKED)
-    ]
-    logits, indices, normalizers = zip(*found)
-    return (
-        torch.cat(logits),
-        torch.cat(indices),
-        torch.cat(normalizers) if with_normalizer else None,
-    )
+    parts = latent.split(QUERIES_PICKED)
+    return _joined([_search(queries, output, k, buffer, scratch) for queries in parts])
 
 # %% ../nbs/base/search.ipynb #4e3eb90e
 def _search(queries, output, k, buffer, scratch):
-    "The `TopK` of at most `QUERIES_PICKED` queries; with a normalizer if there is `scratch` for it"
-    h = F.pad(
-        F.pad(queries, (0, 1), value=1.0), (0, 0, 0, -len(queries) % QUERIES)
-    )  # the ones carry the bias
+    "Find the `TopK` of at most `QUERIES_PICKED` queries, with a normalizer if there is `scratch`"
+    # the ones carry the bias; rows of zeros fill up the last product
+    with_ones = F.pad(queries, (0, 1), value=1.0)
+    h = F.pad(with_ones, (0, 0, 0, -len(queries) % QUERIES))
     parts, normalizers = [], []
     for first in range(0, output.shape[1], COLUMNS):
         block = output[:, first : first + COLUMNS]
         maxima, normalizer = _pass_over(h, block, buffer, scratch)
-        logits, columns = best_of_chunks(
-            buffer[: len(queries)], maxima[: len(queries)], min(k, block.shape[1])
-        )
+        n = len(queries)
+        logits, columns = best_of_chunks(buffer[:n], maxima[:n], min(k, block.shape[1]))
         parts.append((logits, columns + first))
         normalizers.append(normalizer)
-    logits, indices = (
-        torch.from_numpy(np.concatenate(part, 1)).to(queries.device) for part in zip(*parts)
-    )
+    all_logits, all_indices = zip(*parts)
+    logits = torch.from_numpy(np.concatenate(all_logits, 1)).to(queries.device)
+    indices = torch.from_numpy(np.concatenate(all_indices, 1)).to(queries.device)
     # columns and blocks are both in order, so a stable sort leaves ties in the order of their indices
     logits, order = logits.sort(dim=1, descending=True, stable=True)
     normalizer = None if scratch is None else torch.stack(normalizers).logsumexp(0)[: len(queries)]
@@ -218,21 +239,24 @@ def _search(queries, output, k, buffer, scratch):
 
 
 def _pass_over(h, block, buffer, scratch):
-    "The logits of `h` for a block of outputs, in `buffer`; the maxima of their chunks, and their log-sum-exp"
-    width, maxima, normalizers = block.shape[1], [], []
-    padded = buffer[: len(h), : -(-width // CHUNK) * CHUNK]
+    "Compute the logits of a block in `buffer`; return the maxima of chunks, and the log-sum-exp"
+    width = block.shape[1]
+    maxima, normalizers = [], []
+    padded = buffer[: len(h), : math.ceil(width / CHUNK) * CHUNK]
     padded[:, width:] = -torch.inf
     for rows, logits in zip(h.split(QUERIES), padded.split(QUERIES)):
         torch.mm(rows, block, out=logits[:, :width])
         maxima.append(chunk_maxima(logits))
         if scratch is not None:
-            normalizers.append(_log_sum_exp(logits, maxima[-1].amax(1, keepdim=True), scratch))
+            largest = maxima[-1].amax(1, keepdim=True)
+            normalizers.append(_log_sum_exp(logits, largest, scratch))
     return torch.cat(maxima), None if scratch is None else torch.cat(normalizers)
 
 
 def _log_sum_exp(logits, largest, scratch):
-    "Log of the sum of exponentials of each row, given its largest value"
+    "Return the log of the sum of exponentials of each row, given its largest value"
     # first the difference: that of the largest is then exactly zero, however large it is
     shifted = torch.sub(logits, largest, out=scratch[:, : logits.shape[1]])
-    powers = shifted.mul_(LOG2E).exp2_()  # half the time of exp_
+    # exp2_ takes half the time of exp_
+    powers = shifted.mul_(LOG2E).exp2_()
     return powers.sum(1).log_().add_(largest[:, 0])

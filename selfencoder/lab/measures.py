@@ -88,7 +88,8 @@ def _intervals(model, X, observed, scale):
 
 
 def timed_answers(peer: Peer, kind: str, X: pd.DataFrame, y: np.ndarray, train, test) -> tuple:
-    "Fit a model for classes or numbers to the training rows; return it, its answers to the test rows, and facts"
+    """Fit a model for classes or numbers to the training rows; return it, its answers to the test
+    rows, and facts"""
     begun = time.process_time()
     model = (peer.classes if kind == "classes" else peer.numbers)().fit(X.iloc[train], y[train])
     fitted = time.process_time()

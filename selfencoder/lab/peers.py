@@ -57,7 +57,8 @@ MEDIANS = SimpleImputer(strategy="median", add_indicator=True)
 
 
 def encoded(model):
-    "Return a model of numbers on a table: a column for each category, standardised numbers, and which are missing"
+    """Return a model of numbers on a table: a column for each category, standardised numbers, and
+    which are missing"""
     # a missing category is a level
     levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     numbers = make_pipeline(MEDIANS, StandardScaler())
@@ -68,7 +69,8 @@ def encoded(model):
 
 # %% ../../nbs/lab/peers.ipynb #18d0ce16
 class Tuned(BaseEstimator):
-    "A model whose settings are searched on some rows, and which is then fitted to all of them, or to at most `fitted`"
+    """A model whose settings are searched on some rows, and which is then fitted to all of them, or
+    to at most `fitted`"""
 
     def __init__(self, model, grid=None, searched=2000, fitted=None):
         self.model = model
@@ -103,7 +105,8 @@ class Tuned(BaseEstimator):
 
 
 class TunedSVC(Tuned):
-    "An SVM whose settings are searched without Platt's probabilities, with which it would take four times as long"
+    """An SVM whose settings are searched without Platt's probabilities, with which it would take
+    four times as long"""
 
     def fit(self, X, y):
         "Search without probabilities, and fit with them"
@@ -191,7 +194,7 @@ class OtherLibrary(BaseEstimator):
         return tags
 
     def fit(self, X, y):
-        "Import the library and fit"
+        "Fit, with the library imported only now"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.model_ = self.build(self.name, X).fit(X, y)

@@ -197,7 +197,8 @@ def measure_published(cell: PublishedCell, path) -> dict:
 
 
 def run_published(path, models, folder, tables=None, **options) -> list:
-    "Compute the cells that `folder` does not have yet, and return the records; `options` as those of `run_grid`"
+    """Compute the cells that `folder` does not have yet, and return the records; `options` as those
+    of `run_grid`"""
     found = read_tables_file(path)
     cells = [
         PublishedCell(table, model, split)
@@ -218,12 +219,14 @@ def read_published(folder) -> pd.DataFrame:
 # %% ../../nbs/lab/published_peers.ipynb #cc79b0f7
 @lru_cache
 def published_means() -> dict:
-    "Return what is printed in Table 2: its source, AUC by table and method, and means of other measures"
+    """Return what is printed in Table 2: its source, AUC by table and method, and means of other
+    measures"""
     return json.loads((files("selfencoder.lab") / "tabpfn_table2.json").read_text())
 
 
 def beside_published(frame: pd.DataFrame, models=("ke",)) -> pd.DataFrame:
-    "Return the mean AUC of each table: our models, of which all splits are stored, and the published methods"
+    """Return the mean AUC of each table: our models, of which all splits are stored, and the
+    published methods"""
     published = pd.DataFrame(published_means()["auc"]).T
     columns = {}
     for model in models:
@@ -235,7 +238,8 @@ def beside_published(frame: pd.DataFrame, models=("ke",)) -> pd.DataFrame:
 
 
 def against_published(wide: pd.DataFrame, ours: str) -> pd.DataFrame:
-    "Return tables won, tied and lost against each method, at the four digits of print, the mean difference, and p"
+    """Return tables won, tied and lost against each method, at the four digits of print, the mean
+    difference, and p"""
     rows = {}
     for other in published_means()["methods"]:
         d = (wide[ours] - wide[other]).round(4)

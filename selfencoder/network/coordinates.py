@@ -59,7 +59,8 @@ class Numbers:
         return cls(median, len(present) < len(values), kind)
 
     def encode(self, column, name):
-        "Return the values, the median in place of missing ones, and if wanted the mark of missing values"
+        """Return the values, the median in place of missing ones, and if wanted the mark of missing
+        values"""
         values = floats_of(column, name, self.kind)
         missing = np.isnan(values)
         filled = np.where(missing, self.median, values)
@@ -78,24 +79,20 @@ class TableEncoding:
     names: list
     # `Numbers` or `Categories`, one for each column
     columns: list
-    text: TextColumns
 
     @classmethod
     def fit(cls, table, names=None, categorical_features="from_dtype"):
         "Learn the encoding of each column of a training table"
-        text = TextColumns.fit(table, names, categorical_features)
-        table = text.read(table)
         is_categorical = categorical_mask(table, categorical_features, names)
         names = [f"x{j}" for j in range(table.shape[1])] if names is None else list(names)
         columns = []
         for j, name in enumerate(names):
             kind = Categories if is_categorical[j] else Numbers
             columns.append(kind.fit(nth_column(table, j), name))
-        return cls(names, columns, text)
+        return cls(names, columns)
 
     def encode(self, table):
         "Return the encoded table E, columns that don't vary included"
-        table = self.text.read(table)
         parts = []
         for j, (name, column) in enumerate(zip(self.names, self.columns)):
             parts.append(column.encode(nth_column(table, j), name))
@@ -103,7 +100,7 @@ class TableEncoding:
 
     @property
     def encoded_names(self):
-        "The names of the columns of E"
+        "Return the names of the columns of E"
         names = []
         for name, column in zip(self.names, self.columns):
             names += column.names(name)
@@ -111,7 +108,8 @@ class TableEncoding:
 
     @property
     def encoded_kinds(self):
-        "For each column of E: 'number', 'missing' (a mark of missing values) or 'category' (a bit)"
+        """Return for each column of E 'number', 'missing' (a mark of missing values) or 'category'
+        (a bit)"""
         kinds = []
         for column in self.columns:
             if isinstance(column, Categories):
@@ -123,7 +121,8 @@ class TableEncoding:
 # %% ../../nbs/paper/05_coordinates.ipynb #4d0f746d
 @dataclass
 class AffineMap:
-    "The map `Z = ((E / unit - shift) * factor) @ matrix`; without a matrix, one coordinate per column"
+    """The map `Z = ((E / unit - shift) * factor) @ matrix`; without a matrix, one coordinate per
+    column"""
 
     unit: np.ndarray
     shift: np.ndarray
@@ -150,7 +149,8 @@ def standardise(E):
 
 # %% ../../nbs/paper/05_coordinates.ipynb #5926fc63
 def skew_signs(S):
-    "Return for each standardised column the sign that makes its skewness positive, or else its shared third moment"
+    """Return for each standardised column the sign that makes its skewness positive, or else its
+    shared third moment"""
     own = (S**3).mean(axis=0)
     shared = (S * (S**2).sum(axis=1, keepdims=True)).mean(axis=0)
     decisive = np.where(np.abs(own) > 1e-9, own, shared)
@@ -158,7 +158,8 @@ def skew_signs(S):
 
 
 def scale_map(E, marks=()):
-    "Return the map to mean zero, variance one and positive skewness; the columns `marks` are 0/1 and only centred"
+    """Return the map to mean zero, variance one and positive skewness; the columns `marks` are 0/1
+    and only centred"""
     S, affine = standardise(E)
     affine.factor *= skew_signs(S)
     affine.factor[list(marks)] = 1.0
@@ -193,7 +194,8 @@ def nearest_rotation(A):
 
 # %% ../../nbs/paper/05_coordinates.ipynb #081a18bd
 def canonical_rotation(U, random_state):
-    "Return the rotation of the orthonormal basis `U` that makes it depend on the space of `U` alone"
+    """Return the rotation of the orthonormal basis `U` that makes it depend on the space of `U`
+    alone"""
     rotation, smallest = nearest_rotation(U.T @ invariant_waves(U))
     if smallest > 1e-4:
         return rotation
@@ -203,7 +205,8 @@ def canonical_rotation(U, random_state):
 
 
 def affine_map(E, precision, random_state):
-    "Return the map to uncorrelated coordinates of variance one, in a basis that depends on the column space alone"
+    """Return the map to uncorrelated coordinates of variance one, in a basis that depends on the
+    column space alone"""
     S, affine = standardise(E)
     largest = np.abs(E / affine.unit).max(axis=0) * affine.factor
     tol = 2 * precision * np.sqrt(S.shape[1]) * largest.max(initial=0)
@@ -214,17 +217,18 @@ def affine_map(E, precision, random_state):
 
 # %% ../../nbs/paper/05_coordinates.ipynb #c196ccea
 class TableCoordinates(TransformerMixin, BaseEstimator):
-    """From a table to coordinates that don't change with units (`"scale"`) or with the basis (`"affine"`).
+    """From a table to coordinates that don't change with units, or with the basis.
 
     Parameters
     ----------
     invariance : {"scale", "affine", None}, default="scale"
-        What must not change the result: the unit and origin of each column; any invertible affine map of the encoded
-        columns; or nothing (the encoded table as it is). Under "scale" the sign of a column is that of its skewness; a
-        column without skewness (as far as third moments tell) keeps its sign.
-    categorical_features : "from_dtype", None, or array-like of booleans, names or indices, default="from_dtype"
-        Which columns are categories. "from_dtype": the columns of a dataframe that have categorical dtype or hold text,
-        unless all of it is dates or durations, which are numbers.
+        What must not change the result: the unit and origin of each column; any invertible affine
+        map of the encoded columns; or nothing (the encoded table as it is). Under "scale" the sign
+        of a column is that of its skewness; a column without skewness (as far as third moments
+        tell) keeps its sign.
+    categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
+        Which columns are categories. "from_dtype": the columns of a dataframe that have categorical
+        dtype or hold text, unless all of it is dates or durations, which are numbers.
     random_state : int, RandomState instance or None, default=0
         Chooses the basis of `invariance="affine"` where the data are too symmetric to do it.
 
@@ -234,12 +238,15 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if the table has names that are strings.
+    text_ : TextColumns
+        How text that holds numbers or dates is read.
     encoding_ : TableEncoding
         How each column is encoded.
     encoded_feature_names_ : ndarray
         Names of the columns of the encoded table.
     offset_, map_ : ndarray
-        The coordinates of the encoded table E are `(E - offset_) @ map_`, rounded to multiples of 2**-20.
+        The coordinates of the encoded table E are `(E - offset_) @ map_`, rounded to multiples of
+        2**-20.
     """
 
     def __init__(self, invariance="scale", categorical_features="from_dtype", random_state=0):
@@ -276,7 +283,8 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         return self._coordinates(self._encode(table))
 
     def encode(self, X):
-        "Return the encoded table E: numbers with missing values filled and marked, a 0/1 column per category"
+        """Return the encoded table E: numbers with missing values filled and marked, a 0/1 column
+        per category"""
         check_is_fitted(self)
         return self._encode(read_query(X, self))
 
@@ -288,6 +296,8 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
             )
         remember_columns(table, self)
         names = getattr(self, "feature_names_in_", None)
+        self.text_ = TextColumns.fit(table, names, self.categorical_features)
+        table = self.text_.read(table)
         self.encoding_ = TableEncoding.fit(table, names, self.categorical_features)
         E = self.encoding_.encode(table)
         self.varying_ = varying_columns(E)
@@ -305,7 +315,8 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         return scale_map(E, marks=np.flatnonzero(only_centred))
 
     def _encode(self, table):
-        return self.encoding_.encode(table)[:, self.varying_]
+        E = self.encoding_.encode(self.text_.read(table))
+        return E[:, self.varying_]
 
     def _coordinates(self, E):
         Z = E if self.invariance is None else self.affine_(E)
@@ -313,23 +324,24 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
 
     @property
     def offset_(self):
-        "The encoded row that has coordinates zero"
+        "Return the encoded row that has coordinates zero"
         return self.affine_.shift * self.affine_.unit
 
     @property
     def map_(self):
-        "The matrix from the encoded table, less `offset_`, to coordinates"
+        "Return the matrix from the encoded table, less `offset_`, to coordinates"
         factor = self.affine_.factor / self.affine_.unit
         matrix = self.affine_.matrix
         return np.diag(factor) if matrix is None else factor[:, None] * matrix
 
     @property
     def encoded_feature_names_(self):
-        "Names of the columns of the encoded table"
+        "Return the names of the columns of the encoded table"
         return self.encoding_.encoded_names[self.varying_]
 
     def get_feature_names_out(self, input_features=None):
-        "Return the names of the coordinates: those of the encoded columns, or z0, z1, ... under 'affine'"
+        """Return the names of the coordinates: those of the encoded columns, or z0, z1, ... under
+        'affine'"""
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
         if self.affine_.matrix is None:

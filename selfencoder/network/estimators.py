@@ -48,9 +48,9 @@ _SOLVER_OPTIONS = (
 class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     """Nearest neighbours learned by recognising every row of a table, without labels.
 
-    A network with one output per training row is trained to recognise the row it is given (Boschin, Bonald and
-    Jeanmougin, 2023). Two rows are close when it can hardly tell them apart. Columns may be numbers or categories, may
-    have missing values, and need no scaling.
+    A network with one output per training row is trained to recognise the row it is given (Boschin,
+    Bonald and Jeanmougin, 2023). Two rows are close when it can hardly tell them apart. Columns may
+    be numbers or categories, may have missing values, and need no scaling.
 
     Parameters
     ----------
@@ -63,18 +63,20 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     output_activation : {"softmax", "sigmoid"}, default="softmax"
         The paper's phi.
     invariance : {"scale", "affine", None}, default="scale"
-        What must not change the neighbours: the unit and origin of each column, any invertible affine map of the
-        columns, or nothing (the paper's literal training on raw features).
+        What must not change the neighbours: the unit and origin of each column, any invertible
+        affine map of the columns, or nothing (the paper's literal training on raw features).
     solver : {"auto", "adam", "lbfgs", "newton"}, default="auto"
-        "adam" is the paper's. "auto": Adam with hidden layers, Newton for a narrow sigmoid without, L-BFGS otherwise.
+        "adam" is the paper's. "auto": Adam with hidden layers, Newton for a narrow sigmoid without,
+        L-BFGS otherwise.
     init : {"auto", "random", "zero", "neighbors"}, default="auto"
-        Start of the output layer: at random (the paper's), at zero, or as the k-NN of the coordinates. "auto": at
-        zero, from where equal rows stay equal.
+        Start of the output layer: at random (the paper's), at zero, or as the k-NN of the
+        coordinates. "auto": at zero, from where equal rows stay equal.
     alpha : float, default=0.1
-        Strength, per coordinate, of the penalty on the weights that makes the optimum finite: Eq. 1 is minimised plus
-        alpha * d / 2 * |w_i|^2 for each output i, with d the number of coordinates. The bias then carries the penalty
-        too, so that a row is its own nearest neighbour, with rare exceptions. The larger, the closer to k-NN in the
-        coordinates; 0 is the paper's, whose weights grow without end, so that under "affine" ranks may change.
+        Strength, per coordinate, of the penalty on the weights that makes the optimum finite: Eq. 1
+        is minimised plus alpha * d / 2 * |w_i|^2 for each output i, with d the number of
+        coordinates. The bias then carries the penalty too, so that a row is its own nearest
+        neighbour, with rare exceptions. The larger, the closer to k-NN in the coordinates; 0 is the
+        paper's, whose weights grow without end, so that under "affine" ranks may change.
     n_visible : int or None, default=None
         The paper's sampling: that many rows, drawn at random, are the outputs. None: every row.
     learning_rate_init : float or None, default=None
@@ -90,7 +92,8 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     batch_size : int or None, default=None
         Rows per step of Adam; None: all.
     categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
-        Which columns are categories. "from_dtype": those of a dataframe that hold categories or text that is no date.
+        Which columns are categories. "from_dtype": those of a dataframe that hold categories or
+        text that is no date.
     device : str, default="auto"
         "cpu", "cuda", "mps"; "auto" takes a GPU if there is one.
     random_state : int, RandomState or None, default=None
@@ -141,7 +144,8 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     _parameter_constraints = {
         "n_neighbors": [_POSITIVE],
         "hidden_layer_sizes": ["array-like"],
-        "activation": [StrOptions(set(ACTIVATIONS))],
+        # the live table: an activation that is added to it is accepted
+        "activation": [StrOptions(ACTIVATIONS.keys())],
         "output_activation": [StrOptions(set(OUTPUT_ACTIVATIONS))],
         "invariance": [StrOptions({"scale", "affine"}), None],
         "solver": [StrOptions({"auto", *SOLVERS})],
@@ -208,17 +212,17 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
     @property
     def network_(self):
-        "The trained network"
+        "Return the trained network"
         return self.geometry_.network
 
     @property
     def visible_indices_(self):
-        "The training rows that the outputs stand for"
+        "Return the training rows that the outputs stand for"
         return self.geometry_.rows
 
     @property
     def effective_metric_(self):
-        "The kind of distance: -log of a probability, its self-information"
+        "Return the kind of distance: -log of a probability, its self-information"
         check_is_fitted(self, "geometry_")
         return "self-information"
 
@@ -279,7 +283,8 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return self.coordinates_.transform_table(read_query(X, self))
 
     def _nearest(self, X, n_neighbors=None, with_distance=True):
-        "Return distances and positions of the nearest outputs; of training rows, without the row itself"
+        """Return distances and positions of the nearest outputs; of training rows, without the row
+        itself"""
         Z = self._coordinates_of(X)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         n_outputs = self.geometry_.n_outputs
@@ -319,11 +324,12 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return distance
 
     def identify_proba(self, X):
-        """Return the paper's f(x): how probable it is that a row is each of the visible training samples.
+        """Return the paper's f(x): for each row the probability of being each visible sample.
 
         Returns
         -------
-        ndarray of shape (n_queries, n_visible); column j belongs to training row `visible_indices_[j]`.
+        ndarray of shape (n_queries, n_visible); column j belongs to training row
+        `visible_indices_[j]`.
         """
         Z = self._coordinates_of(X)
         return self.geometry_.outputs(Z)
@@ -339,7 +345,8 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         float between 0 and 1
-            A row counts if the most probable output is its own, or that of a row with the same coordinates.
+            A row counts if the most probable output is its own, or that of a row with the same
+            coordinates.
         """
         Z = self._coordinates_of(X)
         if len(Z) != self.n_samples_fit_:
@@ -353,7 +360,7 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return float(identified.mean())
 
     def transform(self, X):
-        """Return the latent representation h^(L) of each row; its coordinates if there is no hidden layer.
+        """Return the representation h^(L) of each row; its coordinates without hidden layer.
 
         Returns
         -------
@@ -431,7 +438,8 @@ class VotingSelfEncoder(SelfEncoder):
         self.stratify = stratify
 
     def _neighbor_votes(self, X):
-        "Return the positions of each row's neighbours among the visible samples, and their votes; None: one each"
+        """Return the positions of each row's neighbours among the visible samples, and their votes;
+        None: one each"""
         with_distance = self.weights not in (None, "uniform")
         distance, position = self._nearest(X, with_distance=with_distance)
         return position, votes_by(self.weights, distance)
@@ -440,16 +448,18 @@ class VotingSelfEncoder(SelfEncoder):
 class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
     """Classify by the vote of neighbours learned by recognising every row of a table.
 
-    Labels are not used in training: they are the votes of the neighbours, which are found as a `SelfEncoder` finds
-    them. The parameters and attributes that are not listed here are those of `SelfEncoder`.
+    Labels are not used in training: they are the votes of the neighbours, which are found as a
+    `SelfEncoder` finds them. The parameters and attributes that are not listed here are those of
+    `SelfEncoder`.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         How many neighbours vote, and how many `kneighbors` finds unless told otherwise.
     weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
-        One vote for each neighbour; as many as the probability that it is the row; the inverse of the distance, which
-        is -log of that probability; or what a function makes of an array of distances.
+        One vote for each neighbour; as many as the probability that it is the row; the inverse of
+        the distance, which is -log of that probability; or what a function makes of an array of
+        distances.
     stratify : bool, default=False
         With `n_visible`: draw the visible rows so that they keep the distribution of y.
 
@@ -504,7 +514,9 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
         return shares
 
     def predict_proba(self, X):
-        """Return the share of the votes for each class, one column for each of `classes_`; a list for several targets.
+        """Return the share of the votes for each class, a column for each of `classes_`.
+
+        For several targets it is a list of such arrays.
 
         `X=None`: for each training row, of the others.
         """
@@ -523,16 +535,18 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
 class SelfEncoderRegressor(RegressorMixin, VotingSelfEncoder):
     """Predict by the mean of neighbours learned by recognising every row of a table.
 
-    Targets are not used in training: they are averaged over the neighbours, which are found as a `SelfEncoder` finds
-    them. The parameters and attributes that are not listed here are those of `SelfEncoder`.
+    Targets are not used in training: they are averaged over the neighbours, which are found as a
+    `SelfEncoder` finds them. The parameters and attributes that are not listed here are those of
+    `SelfEncoder`.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         How many neighbours are averaged, and how many `kneighbors` finds unless told otherwise.
     weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
-        One vote for each neighbour; as many as the probability that it is the row; the inverse of the distance, which
-        is -log of that probability; or what a function makes of an array of distances.
+        One vote for each neighbour; as many as the probability that it is the row; the inverse of
+        the distance, which is -log of that probability; or what a function makes of an array of
+        distances.
     stratify : bool, default=False
         With `n_visible`: draw the visible rows so that they keep the distribution of y.
 

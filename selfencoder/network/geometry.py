@@ -74,16 +74,17 @@ class NetworkGeometry:
 
     @property
     def n_outputs(self) -> int:
-        "How many training rows can be neighbours"
+        "Return how many training rows can be neighbours"
         return len(self.rows)
 
     @property
     def dtype(self) -> str:
-        "The precision of the network, as numpy names it"
+        "Return the precision of the network, as numpy names it"
         return str(self.network.output.dtype).removeprefix("torch.")
 
     def latent(self, Z) -> np.ndarray:
-        "Return the representation h^(L) of each row, (queries, d_L); `Z` itself if there is no hidden layer"
+        """Return the representation h^(L) of each row, (queries, d_L); `Z` itself if there is no
+        hidden layer"""
         return self._hidden(Z).double().cpu().numpy()
 
     def outputs(self, Z) -> np.ndarray:
@@ -93,7 +94,8 @@ class NetworkGeometry:
     def nearest(
         self, Z, k: int, with_distance: bool = True, n_jobs: int | None = None
     ) -> tuple[np.ndarray | None, np.ndarray]:
-        "Return the distances to the `k` nearest outputs, increasing (None if not wanted), and their positions"
+        """Return the distances to the `k` nearest outputs, increasing (None if not wanted), and
+        their positions"""
         phi = self.network.output_activation
         # only a SoftMax needs the sum over all outputs, and only for distances
         with_normalizer = with_distance and phi == "softmax"
@@ -105,11 +107,13 @@ class NetworkGeometry:
         return neighbor_distances(found, phi).double().cpu().numpy(), positions
 
     def _hidden(self, Z):
-        "Return `latent` as a tensor where the network lives; raise ValueError if these are no rows for it"
+        """Return `latent` as a tensor where the network lives; raise ValueError if these are no
+        rows for it"""
         width = self.network.n_features
         if np.ndim(Z) != 2 or Z.shape[1] != width:
             raise ValueError(
-                f"this geometry takes rows with {width} coordinates; got an array of shape {np.shape(Z)}."
+                f"this geometry takes rows with {width} coordinates; got an array of shape "
+                f"{np.shape(Z)}."
             )
         output = self.network.output
         rows = torch.as_tensor(Z, dtype=output.dtype, device=output.device)
@@ -123,7 +127,8 @@ class NetworkGeometry:
 # %% ../../nbs/paper/03_geometry.ipynb #9bb7b1ed
 @torch.no_grad()
 def in_table_order(network: SelfEncoderNetwork, rows: np.ndarray) -> NetworkGeometry:
-    "Put the outputs of `network`, which stand for `rows`, into the order of the table; return its geometry"
+    """Put the outputs of `network`, which stand for `rows`, into the order of the table; return its
+    geometry"""
     order = np.argsort(rows)
     network.output.copy_(network.output[:, torch.as_tensor(order)])
     return NetworkGeometry(network, rows[order])

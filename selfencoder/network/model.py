@@ -42,13 +42,15 @@ def check_hidden_sizes(hidden_layer_sizes):
     for size in hidden_layer_sizes:
         if not isinstance(size, Integral) or size < 1:
             raise ValueError(
-                "hidden_layer_sizes must be whole numbers of at least 1, one for each hidden layer; got "
+                "hidden_layer_sizes must be whole numbers of at least 1, one for each hidden "
+                "layer; got "
                 f"{size!r}."
             )
 
 # %% ../../nbs/paper/01_network.ipynb #5baa1f2f
 class SelfEncoderNetwork(nn.Module):
-    "The self-encoder: hidden layers, then one output unit for each of the `n_outputs` training samples"
+    """The self-encoder: hidden layers, then one output unit for each of the `n_outputs` training
+    samples"""
 
     def __init__(
         self,
@@ -78,7 +80,7 @@ class SelfEncoderNetwork(nn.Module):
         sizes = [self.n_features, *self.hidden_layer_sizes]
         self.hidden = nn.ModuleList()
         for width_in, width_out in zip(sizes, sizes[1:]):
-            # nn.Linear would draw from torch's global generator; nothing is random until a start is chosen
+            # nn.Linear would draw from torch's global generator; a start draws from its own
             layer = nn.utils.skip_init(nn.Linear, width_in, width_out, **options)
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
@@ -87,16 +89,18 @@ class SelfEncoderNetwork(nn.Module):
 
     @property
     def W(self):
-        "The weights of the output layer, one row for each sample: a view of `output`, (n, d_L)"
+        """Return the weights of the output layer, (n, d_L), a row for each sample: a view of
+        `output`"""
         return self.output[:-1].T
 
     @property
     def b(self):
-        "The biases of the output layer: a view of `output`, (n,)"
+        "Return the biases of the output layer, (n,): a view of `output`"
         return self.output[-1]
 
     def latent(self, x):
-        "Return the representation h^(L) of the rows of `x` (`x` itself if there is no hidden layer)"
+        """Return the representation h^(L) of the rows of `x` (`x` itself if there is no hidden
+        layer)"""
         if x.ndim != 2 or x.shape[1] != self.n_features:
             raise ValueError(
                 f"the network was built for rows of {self.n_features} features; "
@@ -112,7 +116,8 @@ class SelfEncoderNetwork(nn.Module):
         return torch.addmm(self.output[-1], self.latent(x), self.output[:-1])
 
     def identify_proba(self, x):
-        "Return the paper's f(x): for each row of `x`, the probability of being each of the n samples"
+        """Return the paper's f(x): for each row of `x`, the probability of being each of the n
+        samples"""
         u = self.logits(x)
         return torch.softmax(u, 1) if self.output_activation == "softmax" else torch.sigmoid(u)
 
@@ -124,7 +129,8 @@ class SelfEncoderNetwork(nn.Module):
         return F.log_softmax(u, 1) if self.output_activation == "softmax" else F.logsigmoid(u)
 
     def __getstate__(self):
-        "Return plain values and arrays, which safe persistence can look into and any device can open"
+        """Return plain values and arrays, which safe persistence can look into and any device can
+        open"""
         arrays = {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()}
         return {
             "n_features": self.n_features,
@@ -207,7 +213,8 @@ def start_zero(
 # %% ../../nbs/paper/01_network.ipynb #de98aac2
 @torch.no_grad()
 def start_neighbors(network, Z, generator=None, scale=1.0) -> SelfEncoderNetwork:
-    "Start where the logits rank by Euclidean distance between latent representations; `scale` is that of the logits"
+    """Start where the logits rank by Euclidean distance between latent representations; `scale` is
+    that of the logits"""
     if len(Z) != network.n_outputs:
         raise ValueError(
             f"the network has {network.n_outputs} outputs, one for each sample; got {len(Z)} rows."
@@ -222,7 +229,7 @@ def start_neighbors(network, Z, generator=None, scale=1.0) -> SelfEncoderNetwork
 def log1mexp(x: torch.Tensor) -> torch.Tensor:
     "Return log(1 - exp(x)) without cancellation, for x of at most 0"
     half = -math.log(2)
-    # each formula is kept within its own half, so that neither hands a NaN to the gradient of the other
+    # each formula is kept within its own half: neither gives the gradient of the other a NaN
     return torch.where(
         x > half,
         torch.log(-torch.expm1(x.clamp(min=half))),
@@ -244,7 +251,8 @@ def _log_complement(u):
 def eq1_loss(
     logits: torch.Tensor, targets: torch.Tensor, output_activation: str = "softmax"
 ) -> torch.Tensor:
-    "Return the paper's Eq. 1, summed over the rows of `logits`; `targets` are the indices of their own outputs"
+    """Return the paper's Eq. 1, summed over the rows of `logits`; `targets` are the indices of
+    their own outputs"""
     check_option("output_activation", output_activation, OUTPUT_ACTIVATIONS)
     own = targets[:, None]
     if output_activation == "sigmoid":

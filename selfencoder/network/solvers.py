@@ -49,12 +49,14 @@ class History:
 
 # %% ../../nbs/base/network_solvers.ipynb #c79485cd
 def exp2_(u: torch.Tensor) -> torch.Tensor:
-    "Return 2 to the power u, in place of u, the argument held between -126 and 126, where it is fast"
+    """Return 2 to the power u, in place of u, the argument held between -126 and 126, where it is
+    fast"""
     return u.clamp_(-126.0, 126.0).exp2_()
 
 # %% ../../nbs/base/network_solvers.ipynb #d5add022
 def _sum_log1p(T, sign, dim=-1):
-    "Return the sum along an axis of log(1 + sign T), with one logarithm for four entries where the length allows it"
+    """Return the sum along an axis of log(1 + sign T), with one logarithm for four entries where
+    the length allows it"""
     if T.shape[dim] % 4 == 0:
         for _ in range(2):
             a, b = T.chunk(2, dim)
@@ -104,7 +106,8 @@ def _softmax_block(h, output, own, index, with_loss):
 
 # %% ../../nbs/base/network_solvers.ipynb #b8c0338f
 def _eq1_rows(u, own):
-    "Return gradient and loss of Eq. 1 over a SoftMax for logits of any size; `own` are the columns of own outputs"
+    """Return gradient and loss of Eq. 1 over a SoftMax for logits of any size; `own` are the
+    columns of own outputs"""
     top_value, top = u.max(1, keepdim=True)
     right = top == own
     rest = u.scatter(1, top, -math.inf)
@@ -174,7 +177,8 @@ _BLOCKS = {
 
 # %% ../../nbs/base/network_solvers.ipynb #188f64cc
 def check_rows(network, Z):
-    "Return the rows of `Z` as a tensor that `network` can be trained on; raise ValueError if they cannot be"
+    """Return the rows of `Z` as a tensor that `network` can be trained on; raise ValueError if they
+    cannot be"""
     Z = torch.as_tensor(Z, dtype=network.output.dtype, device=network.output.device)
     if Z.ndim != 2 or Z.shape[1] != network.n_features:
         raise ValueError(
@@ -207,7 +211,8 @@ def _architecture(network):
 
 
 def check_stack(networks, Zs, loss, alpha):
-    "Return the rows of each network as a tensor; raise ValueError if they cannot be trained together"
+    """Return the rows of each network as a tensor; raise ValueError if they cannot be trained
+    together"""
     check_option("loss", loss, LOSSES)
     if not alpha >= 0:
         raise ValueError(f"alpha must be at least 0; got {alpha}.")
@@ -265,7 +270,8 @@ class Stack:
                 mine[i, -1] = layer.bias
 
     def views(self, flat):
-        "Return the output layer and the hidden layers (weights transposed, bias last) as views of flat vectors"
+        """Return the output layer and the hidden layers (weights transposed, bias last) as views of
+        flat vectors"""
         layers = []
         start = 0
         for a, b in self.shapes:
@@ -326,7 +332,8 @@ def row_blocks(stack: Stack, n_rows: int):
 # %% ../../nbs/base/network_solvers.ipynb #94678499
 @torch.no_grad()
 def loss_and_gradient(stack: Stack, rows: torch.Tensor | None = None, with_loss: bool = True):
-    "Compute the gradient of the objective over the rows, in `stack.gradient`; return each model's objective, if wanted"
+    """Compute the gradient of the objective over the rows, in `stack.gradient`; return each model's
+    objective, if wanted"""
     x = stack.x if rows is None else stack.x[:, rows]
     n_rows = x.shape[1]
     columns = torch.arange(n_rows, device=x.device) if rows is None else rows
@@ -428,8 +435,8 @@ class _EarlyStopping:
 def _warn(solver, max_iter):
     "Warn that a solver was stopped"
     warnings.warn(
-        f"{solver} reached max_iter={max_iter} before its stopping rule was met; raise max_iter, or raise "
-        "tol if the loss has settled well enough for you.",
+        f"{solver} reached max_iter={max_iter} before its stopping rule was met; raise max_iter, "
+        "or raise tol if the loss has settled well enough for you.",
         ConvergenceWarning,
         stacklevel=3,
     )
@@ -442,7 +449,7 @@ def _check_at_least_one(**values):
 
 # %% ../../nbs/base/network_solvers.ipynb #310a3655
 def adam_many(
-    networks: list,  # SelfEncoderNetworks of one architecture, possibly with different numbers of outputs
+    networks: list,  # SelfEncoderNetworks of one architecture
     Zs: list,  # for each network its rows; row i belongs to output i
     *,
     learning_rates: list,  # one for each network
@@ -457,7 +464,7 @@ def adam_many(
     random_state: int = 0,  # seed for the order of the rows in mini-batches
     verbose: int = 0,  # 1 for a progress bar
     look_every: int = LOSS_EVERY,  # epochs between two evaluations of the loss
-    callback=None,  # called as callback(epoch): the networks that still train hold their present weights
+    callback=None,  # called with the epoch; the networks then hold their present weights
     callback_every: int | None = None,  # epochs between two calls of it; None: as `look_every`
 ) -> list:  # of History
     "Train many self-encoders of one architecture in one batched computation"
@@ -471,7 +478,8 @@ def adam_many(
         )
     if batch_size is not None and len({len(Z) for Z in Zs}) > 1:
         raise ValueError(
-            "mini-batches need tables of one length; use batch_size=None for tables of several lengths."
+            "mini-batches need tables of one length; use batch_size=None for tables of several "
+            "lengths."
         )
     with one_thread():
         stack = Stack(networks, Zs, loss, alpha, block_bytes)
@@ -522,7 +530,8 @@ def adam(
 
 # %% ../../nbs/base/network_solvers.ipynb #4412773b
 def _direction(gradient, pairs):
-    "Return minus the inverse Hessian, as the last steps saw it, times the gradient (two-loop recursion)"
+    """Return minus the inverse Hessian, as the last steps saw it, times the gradient (two-loop
+    recursion)"""
     q = gradient.clone()
     coefficients = []
     for s, y, sy in reversed(pairs):
@@ -538,7 +547,8 @@ def _direction(gradient, pairs):
 
 
 def _line_search(stack, start, direction, value, slope, step):
-    "Shorten `step` until the objective falls enough; return the step taken and the new value, or None if it never does"
+    """Shorten `step` until the objective falls enough; return the step taken and the new value, or
+    None if it never does"""
     for _ in range(20):
         torch.add(start, direction, alpha=step, out=stack.theta[0])
         new = loss_and_gradient(stack).item() / stack.n[0]
@@ -610,7 +620,8 @@ def _lbfgs(stack, max_iter, tol, verbose, memory=10):
 
 # %% ../../nbs/base/network_solvers.ipynb #26de003d
 def whiten(Z: torch.Tensor):
-    "Return mean, T such that the rows (Z - mean) @ T have the identity as covariance, in the directions that vary"
+    """Return mean, T such that the rows (Z - mean) @ T have the identity as covariance, in the
+    directions that vary"""
     mean = Z.double().mean(0)
     centred = Z.double() - mean
     deviation = centred.square().mean(0).sqrt()
@@ -623,7 +634,8 @@ def whiten(Z: torch.Tensor):
 
 # %% ../../nbs/base/network_solvers.ipynb #808eb51f
 def _newton_pass(X, Q, theta, outputs, n_rows):
-    "Return loss, gradient and packed Hessian of the logistic regressions `outputs` at `theta`, a column for each"
+    """Return loss, gradient and packed Hessian of the logistic regressions `outputs` at `theta`, a
+    column for each"""
     own = (X[outputs].T * theta).sum(0)
     own_on = torch.sigmoid(own)
     own_off = torch.sigmoid(-own)
@@ -647,7 +659,8 @@ def _newton_pass(X, Q, theta, outputs, n_rows):
 
 
 def _newton_steps(hessian, ridge, gradient):
-    "Return the Newton steps of all the outputs, and how much each is expected to lower its objective"
+    """Return the Newton steps of all the outputs, and how much each is expected to lower its
+    objective"""
     k, n_outputs = gradient.shape
     i, j = torch.triu_indices(k, k)
     H = hessian.new_empty(n_outputs, k, k)
@@ -660,7 +673,8 @@ def _newton_steps(hessian, ridge, gradient):
 
 # %% ../../nbs/base/network_solvers.ipynb #43955746
 def _newton(X, Q, outputs, alpha, max_iter, tol, n_rows):
-    "Solve the regressions `outputs`; return their parameters, their objectives after each step, and whether all converged"
+    """Solve the regressions `outputs`; return their parameters, their objectives after each step,
+    and whether all converged"""
     n, k = X.shape
     # the intercept has no penalty
     ridge = X.new_full((k,), alpha)
@@ -704,17 +718,18 @@ def _newton(X, Q, outputs, alpha, max_iter, tol, n_rows):
 
 # %% ../../nbs/base/network_solvers.ipynb #ba2a1ed4
 def newton(
-    network: SelfEncoderNetwork,  # sigmoid, no hidden layer; its parameters are set, wherever they were
+    network: SelfEncoderNetwork,  # sigmoid, no hidden layer; its start does not matter
     Z,  # the rows; row i belongs to output i
     *,
     max_iter: int = 50,  # steps
-    tol: float = 1e-6,  # an output is done when its next step is expected to lower its objective by less
+    tol: float = 1e-6,  # the fall of an output's objective below which it is done
     alpha: float = 0.05,  # ridge penalty
-    metric: str = "covariance",  # of the penalty: the data's own, or "identity" for |w_i|^2 as in the other solvers
+    metric: str = "covariance",  # of the penalty: that of the data, or "identity"
     block_bytes: int = BLOCK_BYTES,  # temporary memory
     verbose: int = 0,  # 1 for a progress bar
 ) -> History:
-    "Solve the sigmoid model without hidden layer as n logistic regressions: no learning rate, no start"
+    """Solve the sigmoid model without hidden layer as n logistic regressions: no learning rate, no
+    start"""
     if network.output_activation != "sigmoid" or network.hidden_layer_sizes:
         raise ValueError(
             "newton solves output_activation='sigmoid' without hidden layers; "
@@ -723,7 +738,8 @@ def newton(
     check_option("metric", metric, ("covariance", "identity"))
     if not alpha > 0:
         raise ValueError(
-            "newton needs alpha > 0, because without a penalty most of the regressions have no finite "
+            "newton needs alpha > 0, because without a penalty most of the regressions have no "
+            "finite "
             f"optimum; got alpha={alpha}."
         )
     _check_at_least_one(max_iter=max_iter)
@@ -744,7 +760,8 @@ def newton(
 
 
 def _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose):
-    "Solve for as many outputs at a time as their Hessians allow; return all parameters, and the history of their sum"
+    """Solve for as many outputs at a time as their Hessians allow; return all parameters, and the
+    history of their sum"""
     n, k = X.shape
     # the products of coordinates of each row
     i, j = torch.triu_indices(k, k)

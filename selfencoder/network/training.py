@@ -43,7 +43,8 @@ def choose_solver(
     if solver == "newton" and not (linear and output_activation == "sigmoid"):
         raise ValueError(
             "solver='newton' trains a sigmoid output without hidden layer: set "
-            "output_activation='sigmoid' and hidden_layer_sizes=(), or choose solver='lbfgs' or 'adam'."
+            "output_activation='sigmoid' and hidden_layer_sizes=(), or choose solver='lbfgs' or "
+            "'adam'."
         )
     if solver != "auto":
         return solver
@@ -67,7 +68,8 @@ _OWN_OPTIONS = {
     "lbfgs": (),
     "newton": ("metric",),
 }
-# hidden layers can always fit a little better, and their neighbours are then no better: a small step and an early end
+# hidden layers can always fit a little better, and their neighbours are then no better:
+# a small step and an early end
 _DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 
 
@@ -139,7 +141,8 @@ _COPIES = {"adam": 6, "lbfgs": 26, "newton": 6}
 
 
 def memory_needed(n_outputs: int, width: int, solver: str, itemsize: int = 4) -> int:
-    "Return the bytes that training takes at its peak, besides the table; `width` is that of the last layer"
+    """Return the bytes that training takes at its peak, besides the table; `width` is that of the
+    last layer"""
     per_output = (width + 1) * _COPIES[solver]
     if solver == "newton":
         # a Hessian for each output, and the products of coordinates that it is made of
@@ -154,8 +157,8 @@ def check_memory(n_outputs: int, width: int, solver: str, itemsize: int = 4):
     if needed > available:
         raise MemoryError(
             f"training {n_outputs:,} outputs over {width} coordinates with {solver} needs about "
-            f"{needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free: set n_visible to train on a sample "
-            "of the rows, or use the kernel self-encoder, which takes many rows."
+            f"{needed / 1e9:.1f} GB, {available / 1e9:.1f} GB are free: set n_visible to train on "
+            "a sample of the rows, or use the kernel self-encoder, which takes many rows."
         )
 
 # %% ../../nbs/base/network_training.ipynb #31517c97
@@ -172,8 +175,11 @@ class Trained:
 # %% ../../nbs/base/network_training.ipynb #21dd4567
 @torch.no_grad()
 def recognised(network: SelfEncoderNetwork, Z: np.ndarray) -> tuple[float, float]:
-    """Return two shares of the rows, or of a hundred of them: those whose most probable output is their own, or that of
-    an equal row, and those whose own output is saturated near zero"""
+    """Return two shares of the rows, or of a hundred of them: those that are recognised, and those
+    whose own output is saturated near zero
+
+    A row is recognised if its most probable output is its own, or that of an equal row.
+    """
     n = len(Z)
     # few of very many rows: each has n logits
     n_checked = max(min(n, 100, 2**24 // n), 1)
@@ -194,8 +200,8 @@ def warn_if_failed(trained: Trained, Z: np.ndarray, raw_columns: bool):
     units = "set invariance='scale', or give the columns in units in which they are about 1"
     if raw_columns and saturated >= 0.1:
         message = (
-            f"the outputs are saturated: {saturated:.0%} of the rows have a probability below 1e-12 of being "
-            f"themselves, because the raw columns hold large numbers; {units}."
+            f"the outputs are saturated: {saturated:.0%} of the rows have a probability below "
+            f"1e-12 of being themselves, because the raw columns hold large numbers; {units}."
         )
     elif share < 0.2 and (history.converged or last >= first):
         if last > first and trained.solver == "adam":
@@ -203,9 +209,9 @@ def warn_if_failed(trained: Trained, Z: np.ndarray, raw_columns: bool):
         else:
             advice = units if raw_columns else "give a smaller alpha"
         message = (
-            f"the training failed: the network recognises {share:.0%} of the rows it was trained on (loss "
-            f"{first:.3g} at first, {last:.3g} after {history.n_iter} iterations of {trained.solver}), so its "
-            f"neighbours mean little; {advice}."
+            f"the training failed: the network recognises {share:.0%} of the rows it was trained "
+            f"on (loss {first:.3g} at first, {last:.3g} after {history.n_iter} iterations of "
+            f"{trained.solver}), so its neighbours mean little; {advice}."
         )
     else:
         # a training that was stopped at max_iter has the warning of its solver
@@ -229,8 +235,9 @@ def train(
 ) -> Trained:
     """Train a network to recognise the rows of `Z`.
 
-    The parameters are those of `SelfEncoder`; `options` are those of the solver, and None leaves one to it. `seed` is that
-    of the start and of mini-batches. `raw_columns`: the columns of Z are in units of their own.
+    The parameters are those of `SelfEncoder`; `options` are those of the solver, and None leaves
+    one to it. `seed` is that of the start and of mini-batches. `raw_columns`: the columns of Z are
+    in units of their own.
     """
     n, d = Z.shape
     check_hidden_sizes(hidden_layer_sizes)

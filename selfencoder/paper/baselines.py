@@ -38,7 +38,8 @@ from ..network.estimators import SelfEncoderClassifier
 def accuracies(
     build, settings, X, y, splits, seed, path=({},)
 ) -> np.ndarray:  # settings x splits x path
-    "Return the accuracies of the classifier that `build(random_state=..., **setting)` makes, fitted once for each split"
+    """Return the accuracies of the classifier that `build(random_state=..., **setting)` makes,
+    fitted once for each split"""
     result = np.zeros((len(settings), len(splits), len(path)))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # a bad setting is one of many that are tried
@@ -92,7 +93,8 @@ def on_coordinates(make, invariance=None) -> Callable:
 
 
 class LaplaceCoordinates(TransformerMixin, BaseEstimator):
-    "The coordinates in which the kernel self-encoder's Laplace kernel compares rows: scores and ranks"
+    """The coordinates in which the kernel self-encoder's Laplace kernel compares rows: scores and
+    ranks"""
 
     def fit(self, X, y=None):
         "Find scores and ranks"
@@ -152,7 +154,8 @@ def some_rows(y, n: int, classes: bool) -> np.ndarray:
 
 
 class GaussianProcess(RegressorMixin, BaseEstimator):
-    "A Gaussian process whose scales maximise the likelihood of some rows, and which is then fitted to all of them"
+    """A Gaussian process whose scales maximise the likelihood of some rows, and which is then
+    fitted to all of them"""
 
     def __init__(self, searched=500):
         self.searched = searched

@@ -142,7 +142,8 @@ def seed_of(*words) -> int:
 # %% ../../nbs/paper/09_experiments.ipynb #ae86a759
 @lru_cache(maxsize=2)
 def dataset_table(dataset):
-    "Return columns and classes; an array where all columns are numbers, since it is read faster than a frame"
+    """Return columns and classes; an array where all columns are numbers, since it is read faster
+    than a frame"""
     bunch = load_dataset(dataset, as_frame=True)
     X = bunch.data if bunch.categorical_features else bunch.data.to_numpy(float)
     return X, bunch.target.to_numpy()
@@ -220,7 +221,8 @@ ONE_BY_ONE = 512
 
 @torch.no_grad()
 def vote_accuracies(splits: list, networks: list, vote: str = "uniform") -> np.ndarray:
-    "Return for each network the accuracy of the vote of the 5 most probable outputs on its split's queries"
+    """Return for each network the accuracy of the vote of the 5 most probable outputs on its
+    split's queries"""
     result = np.zeros(len(networks))
     sizes = [(len(split.rows), len(split.queries)) for split in splits]
     # networks of one size vote together
@@ -333,7 +335,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        "The classes of the rows of `X`"
+        "Return the classes of the rows of `X`"
         return self.fitted_.predict(X)
 
 # %% ../../nbs/paper/09_experiments.ipynb #930c7276
@@ -556,7 +558,8 @@ def grid(datasets: list, models: list, protocols: list, budget: Budget) -> list:
 
 # %% ../../nbs/paper/09_experiments.ipynb #2da46011
 def run(cells: list, folder, budget: Budget, **options) -> list:
-    "Compute the cells that `folder` does not have yet, and return the records; `options` as those of `run_grid`"
+    """Compute the cells that `folder` does not have yet, and return the records; `options` as those
+    of `run_grid`"""
     compute = partial(measure, budget=budget)
     seconds = partial(work, budget=budget)
     return run_grid(
@@ -565,7 +568,8 @@ def run(cells: list, folder, budget: Budget, **options) -> list:
 
 # %% ../../nbs/paper/09_experiments.ipynb #ea7ce54f
 def differing_cells(stored: list, again: list) -> pd.DataFrame:
-    "Return the cells that both lists of records have and that differ in accuracy or in what was selected"
+    """Return the cells that both lists of records have and that differ in accuracy or in what was
+    selected"""
     names = ["accuracy", "selection", "selected", "tried"]
 
     def by_cell(records):

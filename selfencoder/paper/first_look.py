@@ -39,7 +39,7 @@ SHOWN = [name for name, model in MODELS.items() if model.family in ("paper basel
 
 
 def stored_records(folders=STORED, budget: Budget = FULL) -> list:
-    "The honest records of stored runs, if they had this budget"
+    "Return the honest records of stored runs, if they had this budget"
     found, wanted = {}, asdict(budget) | {"seeds": list(budget.seeds)}
     for folder in folders:
         if any(run["budget"] != wanted for run in Store(folder).runs()):
@@ -52,7 +52,7 @@ def stored_records(folders=STORED, budget: Budget = FULL) -> list:
 
 
 def stored_reconstruction(folder=REBUILT) -> pd.DataFrame | None:
-    "The means of the stored reconstruction of the published figures; None if there is none"
+    "Return the means of the stored reconstruction of the published figures; None if there is none"
     frame = complete_folds(read_records(folder))
     return None if frame.empty else means(frame, "published")
 
@@ -63,7 +63,7 @@ def plan(
     budget: Budget,
     stored: list = (),  # records that may be read in the place of cells that take too long
 ) -> tuple[list, list]:  # cells to compute, records that are read
-    "What a first look computes, and what it reads"
+    "Return what a first look computes, and what it reads"
     cells, read = [], []
     for dataset in datasets:
         for model in models:
@@ -80,7 +80,7 @@ def plan(
 
 # %% ../../nbs/paper/first_look.ipynb #0c592984
 def figures(computed: list, read: list = ()) -> pd.DataFrame:
-    "Mean, standard error (`sd`), folds and mark for each dataset and model"
+    "Return mean, standard error (`sd`), folds and mark for each dataset and model"
     rows = []
     for mark, records in (("", computed), ("°", read)):
         frame = pd.DataFrame(
@@ -97,7 +97,7 @@ def figures(computed: list, read: list = ()) -> pd.DataFrame:
 
 # %% ../../nbs/paper/first_look.ipynb #037cb836
 def table_figures(summary: pd.DataFrame) -> pd.Series:
-    "Every figure of ours in Tables 2a, 2b, 2c and 3, and the kernel self-encoder's"
+    "Return every figure of ours in Tables 2a, 2b, 2c and 3, and the kernel self-encoder's"
     tables = paper_tables()["tables"]
     columns = [(number, c) for number in NUMBERS for c in tables[number]["columns"]] + [
         ("ours", "ke")
@@ -116,7 +116,7 @@ def _mean_of(summary, column):
 
 
 def findings(summary: pd.DataFrame) -> list:
-    "Five sentences about the figures; each is computed"
+    "Return five sentences about the figures; each is computed"
     datasets = paper_tables()["titles"]
 
     def wins(a, b):
@@ -137,7 +137,8 @@ def findings(summary: pd.DataFrame) -> list:
 
 
 def plot_first_look(summary: pd.DataFrame):
-    "The kernel self-encoder, the paper's and the best baseline on each table, with errors, and what was published"
+    """Plot both self-encoders and the best baseline on each table, with errors, and what was
+    published"""
     titles = paper_tables()["titles"]
     fig, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
     shown = [
@@ -176,7 +177,7 @@ def plot_first_look(summary: pd.DataFrame):
 
 
 def picture(summary: pd.DataFrame) -> bytes:
-    "`plot_first_look` as a PNG file"
+    "Return `plot_first_look` as a PNG file"
     buffer, fig = io.BytesIO(), plot_first_look(summary)
     fig.savefig(buffer, format="png", dpi=130)
     plt.close(fig)

@@ -52,7 +52,7 @@ def beside_published(
     frames: dict,  # protocol -> its complete folds
     numbers=("2b", "2c"),
 ) -> pd.DataFrame:  # a row for each cell of the tables; NaN where nothing is stored
-    "The published figures, and the means of each protocol"
+    "Return the published figures, and the means of each protocol"
     summaries = {protocol: means(frame, protocol) for protocol, frame in frames.items()}
     return pd.DataFrame(
         [
@@ -74,7 +74,8 @@ def beside_published(
 
 
 def mean_differences(cells: pd.DataFrame, protocols: list) -> pd.DataFrame:
-    "Mean absolute difference to the published figures, and the number of cells, on the cells that all protocols have"
+    """Return the mean absolute difference to the published figures, on the cells that all protocols
+    have"""
     common = cells.dropna(subset=protocols)
     gaps = {
         protocol: (common[protocol] - common["published figure"]).abs() for protocol in protocols
@@ -89,7 +90,8 @@ def mean_differences(cells: pd.DataFrame, protocols: list) -> pd.DataFrame:
 
 # %% ../../nbs/paper/10_published_figures.ipynb #f2ec7088
 def plot_trials(records: list, cells: list):
-    "Mean over folds of the best accuracy so far, against the number of trials; the published figure as a line"
+    """Plot the best accuracy so far, mean over folds, against the number of trials; the published
+    figure as a line"""
     fig, axes = plt.subplots(
         -(-len(cells) // 3),
         3,
@@ -122,7 +124,8 @@ def plot_trials(records: list, cells: list):
 def best_of(
     records: list, dataset: str, model: str, numbers=(2, 3, 4, 5, 8, 10, 20), draws=1000
 ) -> pd.DataFrame:
-    "Mean and standard deviation over folds of the best of so many random trials, and of what TPE made of them"
+    """Return mean and standard deviation over folds of the best of so many random trials, and of
+    what TPE made of them"""
     runs = np.array(
         [
             r["trials"]
@@ -199,14 +202,14 @@ class DetailCell(NamedTuple):
 
 
 def _as_cell(cell: DetailCell) -> Cell:
-    "The cell whose model, folds, selection and seed it has"
+    "Return the cell whose model, folds, selection and seed it has"
     tuned = cell.model == "mlp" and cell.variant in VARIANTS
     protocol = "nested" if cell.variant == "validation rows" else "paper" if tuned else "published"
     return Cell(cell.dataset, cell.model, protocol, PUBLISHED.seeds[0], cell.fold)
 
 
 def _untuned_mlp(cell: DetailCell) -> dict:
-    "The MLP with the settings of its variant"
+    "Compute the MLP with the settings of its variant"
     same, (X, y), start = _as_cell(cell), dataset_table(cell.dataset), time.perf_counter()
     build = lambda seed: MLPClassifier(
         (PAPER.hidden_size,), random_state=seed, **MLPS[cell.variant]
@@ -231,12 +234,12 @@ def measure_detail(cell: DetailCell) -> dict:
 
 
 def detail_work(cell: DetailCell) -> float:
-    "Roughly how many seconds a cell takes"
+    "Return roughly how many seconds a cell takes"
     return work(_as_cell(cell), VARIANTS.get(cell.variant, replace(PUBLISHED, evaluations=1)))
 
 
 def _matters(dataset, model, variant):
-    "Whether a variant changes anything; `published` itself is in its own run"
+    "Return whether a variant changes anything; `published` itself is in its own run"
     if variant.endswith(("activation", "tanh")):
         return bool(MODELS[model].hidden)
     return variant != "published" and (
@@ -245,7 +248,8 @@ def _matters(dataset, model, variant):
 
 
 def detail_grid() -> list:
-    "All cells, the first folds before the others: an unfinished run has complete folds of complete tables"
+    """Return all cells, the first folds before the others: an unfinished run has complete folds of
+    complete tables"""
 
     def cells(datasets, models, variants, folds):
         return [
@@ -280,7 +284,7 @@ def run_details(folder, **options) -> list:
 
 
 def as_details(records: list) -> list:
-    "The records of the protocol `published` on the first division, as those of its variant"
+    "Return the records of the protocol `published` on the first division, as those of its variant"
     wanted = {(cell.dataset, cell.model) for cell in detail_grid()}
     return [
         record | {"variant": "published"}
@@ -293,7 +297,7 @@ LAST = ["mean", "difference"]  # columns after those of the tables
 
 
 def detail_table(records: list, variants=tuple(SWITCHES)) -> pd.DataFrame:
-    """Accuracies, and their mean absolute difference to the published figures.
+    """Return accuracies, and their mean absolute difference to the published figures.
 
     A fold counts if all `variants` of its model have it, a table if it has two such folds.
     """

@@ -79,7 +79,8 @@ def column_title(column: str) -> str:
 
 
 def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
-    "Return our mean, standard deviation and mark for one cell of a table; not a number if it was not computed"
+    """Return our mean, standard deviation and mark for one cell of a table; not a number if it was
+    not computed"""
     models = [m for m in BEST_OF.get(column, [column]) if (dataset, m) in summary.index]
     if not models:
         return np.nan, np.nan, ""
@@ -233,7 +234,8 @@ def paired(frame: pd.DataFrame, first: str, second: str, protocol: str = "nested
 
 # %% ../../nbs/paper/reports.ipynb #5ad984be
 def comparable_means(frame: pd.DataFrame, protocol: str = "nested", models=None) -> pd.DataFrame:
-    "Return mean accuracies on the datasets that most models have, of the models that have all of these"
+    """Return mean accuracies on the datasets that most models have, of the models that have all of
+    these"""
     wide = means(frame, protocol)["mean"].unstack("model")
     wide = wide[[m for m in (models or MODELS) if m in wide]]
     return wide[wide.notna().mean(axis=1) > 0.5].dropna(axis=1)
@@ -267,7 +269,8 @@ def plot_ranks(frame: pd.DataFrame, protocol: str = "nested"):
 
 # %% ../../nbs/paper/reports.ipynb #ae082659
 def spread_apart(values, gap):
-    "Return the values, moved apart so that neighbours are at least `gap` away from each other, in the same order"
+    """Return the values, moved apart so that neighbours are at least `gap` away from each other, in
+    the same order"""
     order = np.argsort(values, kind="stable")
     placed = np.array(values, dtype=float)
     for before, here in zip(order, order[1:]):
@@ -336,12 +339,13 @@ def _pairs(values):
 
 
 def facts(runs: list) -> list:
-    "Return what a reader needs to know about how records were made, as sentences; `runs` as from the store's runs"
+    """Return what a reader needs to know about how records were made, as sentences; `runs` as from
+    the store's runs"""
     last = runs[-1] if runs else {}
     # a run that was killed has no time
     minutes = sum(run.get("wall_seconds", 0) for run in runs) / 60
     # each once, in the order of the runs
-    versions = dict.fromkeys(_pairs(run.get("versions", {})) for run in runs)
+    versions = dict.fromkeys(_pairs(run["versions"]) for run in runs if "versions" in run)
     return [
         f"Command: {'; '.join(run.get('command', 'not recorded') for run in runs)}.",
         *([f"Budget: {_pairs(last['budget'])}."] if "budget" in last else []),
@@ -457,7 +461,8 @@ CLAIMS = {
 def claim_table(
     frame: pd.DataFrame, claim: str, protocol: str = "nested", datasets: list | None = None
 ):
-    "Return the comparisons that a claim of `CLAIMS` stands on, as far as the records allow, each with its answer"
+    """Return the comparisons that a claim of `CLAIMS` stands on, as far as the records allow, each
+    with its answer"""
     present = set(with_best(frame).query("protocol == @protocol").model)
     pairs = [pair for pair in CLAIMS[claim] if set(pair) <= present]
     rows = [compare(frame, *pair, protocol, datasets) for pair in pairs]
@@ -465,7 +470,8 @@ def claim_table(
 
 # %% ../../nbs/paper/reports.ipynb #608026c5
 def optimism(frame: pd.DataFrame) -> pd.Series:
-    "Return, for each model, its mean accuracy under `paper` minus that under `nested`, on the folds that both have"
+    """Return, for each model, its mean accuracy under `paper` minus that under `nested`, on the
+    folds that both have"""
     index = ["model", "dataset", "seed", "fold"]
     wide = frame.pivot(index=index, columns="protocol", values="accuracy").dropna()
     by_dataset = (wide["paper"] - wide["nested"]).groupby(["model", "dataset"]).mean()
@@ -477,7 +483,8 @@ SHORT = ["se", "knn_searched", "svm_rbf", "forest", "ke_fixed", "ke"]
 
 
 def short_table(frame: pd.DataFrame) -> Table:
-    "Return the honest accuracies of a few models, with the paper's figure for its self-encoder beside them"
+    """Return the honest accuracies of a few models, with the paper's figure for its self-encoder
+    beside them"""
     summary = means(frame, "nested")
     values = {
         title: [

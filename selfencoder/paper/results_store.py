@@ -181,7 +181,8 @@ class Store:
         return list(entries.values())
 
     def check_same_facts(self, since: str = "", **facts):
-        "Raise ValueError if a run, not before `since`, had other facts: dicts, such as `versions` or a budget"
+        """Raise ValueError if a run, not before `since`, had other facts: dicts, such as `versions`
+        or a budget"""
         for name, here in facts.items():
             here = json.loads(_as_json(here))
             for run in self.runs():
@@ -203,7 +204,8 @@ class Store:
 
 # %% ../../nbs/paper/results_store.ipynb #8154c2d4
 def attempt(compute: Callable, cell) -> dict:
-    "Return `compute(cell)`, on one thread, with the fields of the cell; what went wrong becomes part of the record"
+    """Return `compute(cell)`, on one thread, with the fields of the cell; what went wrong becomes
+    part of the record"""
     torch.set_num_threads(1)
     try:
         with threadpool_limits(1):
@@ -220,7 +222,8 @@ def cell_of(record: dict, kind: type):
 
 
 def finished(records: list, kind: type, since: str = "") -> set:
-    "Return the cells that need no more work: failed ones are tried again, those of runs before `since` too"
+    """Return the cells that need no more work: failed ones are tried again, those of runs before
+    `since` too"""
     return {
         cell_of(record, kind)
         for record in records
@@ -296,9 +299,7 @@ def run_grid(
         store.end(begun, wall_seconds=round(time.time() - start, 1))
     wanted = set(cells)
     return [
-        record
-        for record in store.lines("cells", kind._fields)
-        if cell_of(record, kind) in wanted
+        record for record in store.lines("cells", kind._fields) if cell_of(record, kind) in wanted
     ]
 
 

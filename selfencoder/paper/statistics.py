@@ -18,7 +18,8 @@ def corrected_t(
     differences,  # one for each fold, of one or more divisions into folds
     n_folds: int = 5,  # of one division
 ) -> tuple:
-    "Return the mean difference, its corrected standard error, and a two-sided p-value (Nadeau and Bengio, 2003)"
+    """Return the mean difference, its corrected standard error, and a two-sided p-value (Nadeau and
+    Bengio, 2003)"""
     d = np.asarray(differences, dtype=float)
     error = np.sqrt((1 / len(d) + 1 / (n_folds - 1)) * d.var(ddof=1))
     if error == 0:
@@ -32,7 +33,8 @@ def signed_rank(differences) -> float:
 
 # %% ../../nbs/paper/statistics.ipynb #be614f29
 def critical_difference(n_models: int, n_datasets: int) -> float:
-    "Return how far two mean ranks must lie apart before one model counts as better (Nemenyi's test at 5 %)"
+    """Return how far two mean ranks must lie apart before one model counts as better (Nemenyi's
+    test at 5 %)"""
     q = stats.studentized_range.ppf(0.95, n_models, np.inf) / np.sqrt(2)
     return float(q * np.sqrt(n_models * (n_models + 1) / (6 * n_datasets)))
 
@@ -51,7 +53,8 @@ def rank_models(scores: pd.DataFrame) -> pd.Series:
 
 # %% ../../nbs/paper/statistics.ipynb #cf48fb40
 def indistinguishable(ranks, difference: float) -> list:
-    "Return the longest runs of mean ranks, in order, within `difference`, as pairs of positions (first, last)"
+    """Return the longest runs of mean ranks, in order, within `difference`, as pairs of positions
+    (first, last)"""
     values = np.asarray(ranks)
     ends = np.searchsorted(values, values + difference, side="right") - 1
     return [
