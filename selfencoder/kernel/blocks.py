@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 import torch
 from tqdm import tqdm
 
@@ -24,7 +25,10 @@ def in_memory(function, calls: list):
     threads = torch.get_num_threads()
     # sums are large: no more at a time than there are threads
     for first in range(0, len(calls), threads):
-        yield from on_threads(lambda call: function(*call), calls[first : first + threads])
+        # so that the number of threads does not show in the bits
+        with threadpool_limits(1, "blas"):
+            found = on_threads(lambda call: function(*call), calls[first : first + threads])
+        yield from found
 
 
 def on_dask(function, calls: list):
