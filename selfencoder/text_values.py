@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from selfencoder.tables import (
+    MAX_CATEGORIES,
     TableWarning,
     categorical_mask,
     column_kind,
@@ -284,7 +285,9 @@ def free_text(column: pd.Series, name) -> FreeText | None:
     if len(counts) <= max(MANY_LEVELS, counts.sum() / 2):
         return None
     if np.median([len(text) for text in counts.index]) <= LONG_TEXT:
-        _warn_of_levels(name, len(counts), counts.sum())
+        # More categories are refused.
+        if len(counts) <= MAX_CATEGORIES:
+            _warn_of_levels(name, len(counts), counts.sum())
         return None
     warnings.warn(
         TableWarning(

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['REACH', 'LARGEST_SIZE', 'INVARIANCES', 'METRICS', 'NUMBER_COORDINATES', 'plain_level', 'positions', 'Column',
-           'Scores', 'Ranks', 'category_size', 'Whitening', 'kernel_names', 'View', 'Layout', 'KernelCoordinates',
-           'check_coordinates_of_kernel']
+           'Scores', 'Ranks', 'category_size', 'Whitening', 'kernel_names', 'View', 'Layout', 'KernelCoordinates']
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #2aa49e44
 from dataclasses import dataclass, field
@@ -24,17 +23,6 @@ from selfencoder.arithmetic import (
     standard_units,
     varying_columns,
     weighted_median,
-)
-from selfencoder.files import (
-    COLUMN_KINDS,
-    are_levels,
-    check_arrays,
-    check_column_names,
-    check_fields,
-    check_increasing,
-    is_positive_or_zero,
-    list_of,
-    require,
 )
 from selfencoder.tables import (
     Categories,
@@ -499,73 +487,3 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         for k, (kind, j) in enumerate(zip(self.kinds_, self.sources_)):
             found.append(f"{kind}{k}" if j < 0 else f"{kind} of {names[j]}")
         return np.array(found, dtype=object)
-
-# %% ../../nbs/kernel/02_coordinates.ipynb #8f341a49
-def check_coordinates_of_kernel(fields: dict, arrays: dict) -> int:
-    "Check what the coordinates of the kernel family say; how many coordinates a row has"
-    check_fields(
-        "coordinates",
-        fields,
-        invariance=set(NUMBER_COORDINATES),
-        columns=list_of(dict),
-        kinds=list_of(str),
-        feature_names_in=object,
-    )
-    columns, invariance = fields["columns"], fields["invariance"]
-    for j, column in enumerate(columns):
-        check_fields(
-            f"column {j}",
-            column,
-            kind=COLUMN_KINDS | {"order", "category"},
-            levels=are_levels,
-            median=float,
-            size=is_positive_or_zero,
-        )
-    check_column_names(fields["feature_names_in"], len(columns))
-    n_levels = [
-        len(column["levels"]) if column["kind"] == "category" else None for column in columns
-    ]
-    n_numbers, n_bits = n_levels.count(None), sum(levels or 0 for levels in n_levels)
-    ordered = any(column["kind"] == "order" for column in columns)
-    expected = {"numbers": "i e", "sources": "i c", "varying": "i a"}
-    if invariance == "affine" or "white.matrix" in arrays:
-        expected |= {"white.mean": "f w", "white.matrix": "f w r"}
-    if invariance != "affine" or ordered:
-        expected |= {"rank.values": "f m e", "rank.below": "f m1 e", "rank.factor": "f e"}
-    if invariance != "monotone":
-        expected |= {
-            f"score.{name}": "f a" if invariance == "affine" else "f e"
-            for name in ("unit", "mean", "factor")
-        }
-    sizes = {}
-    check_arrays(arrays, expected, sizes)
-    check_increasing("coordinates.numbers", arrays["numbers"], n_numbers)
-    if invariance == "affine":
-        check_increasing("coordinates.varying", arrays["varying"], sizes["e"] + n_bits)
-    else:
-        require(not len(arrays["varying"]), "coordinates.varying belongs to affine coordinates")
-    layout = Layout.of(
-        invariance, n_levels, arrays["numbers"], arrays["varying"], sizes.get("r", 0)
-    )
-    require(
-        fields["kinds"] == layout.kinds.tolist()
-        and sizes.get("w", len(layout.whitened)) == len(layout.whitened)
-        and np.array_equal(arrays["sources"], layout.sources),
-        "coordinates do not follow from the columns",
-    )
-    for name in ("score.unit", "score.factor", "rank.factor"):
-        require(
-            name not in arrays or (arrays[name] > 0).all(),
-            f"coordinates.{name} has entries out of range",
-        )
-    if "rank.values" in arrays:
-        below = arrays["rank.below"]
-        require(
-            sizes["m1"] == sizes["m"] + 1
-            and (np.diff(arrays["rank.values"], axis=0) >= 0).all()
-            and (np.diff(below, axis=0) > 0).all()
-            and (below[0] == 0).all(),
-            "coordinates.rank is no order",
-        )
-    require(len(layout.kinds) > 0, "there are no coordinates")
-    return len(layout.kinds)
