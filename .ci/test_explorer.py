@@ -206,7 +206,6 @@ def test_keyboard(page):
     page.focus("#map")
     before = title(page)
     page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowRight")
     assert title(page) != before
     page.keyboard.press("+")
     assert page.evaluate("state.zoom") == 1.5

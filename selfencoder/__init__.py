@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Some of these modules need torch, which takes seconds to import: each is loaded when a name is first asked for.
 _PUBLIC = {

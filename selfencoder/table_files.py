@@ -107,12 +107,11 @@ def find_delimiter(text: str, path) -> str:
 
 # %% ../nbs/base/table_files.ipynb #1b93e627
 def check_widths(text, delimiter, path):
-    "Raise if a row has more or fewer fields than the header, or if there is none"
+    "Raise if a row has more or fewer fields than the header, or if there is no header"
     rows = rows_in(text, delimiter, path)
     _, header = next(rows, (0, []))
     if not header:
         raise ValueError(f"{str(path)!r} is empty")
-    line = None
     for line, fields in rows:
         if len(fields) != len(header):
             raise ValueError(
@@ -120,8 +119,6 @@ def check_widths(text, delimiter, path):
                 f"header {len(header)}, if {delimiter!r} is the delimiter: correct the line, or name "
                 "another one with --delimiter"
             )
-    if line is None:
-        raise ValueError(f"{str(path)!r} has a header but no rows")
 
 
 def text_table(text: str, path, delimiter: str | None = None) -> pd.DataFrame:
@@ -140,6 +137,8 @@ def text_table(text: str, path, delimiter: str | None = None) -> pd.DataFrame:
         index_col=False,
         skipinitialspace=True,
     )
+    if not len(table):
+        raise ValueError(f"{str(path)!r} has a header but no rows")
     _warn_of_header(table, path)
     return table
 

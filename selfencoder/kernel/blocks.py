@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 import torch
 from tqdm import tqdm
 
@@ -24,11 +25,16 @@ def in_memory(function, calls: list):
     threads = torch.get_num_threads()
     # sums are large: no more at a time than there are threads
     for first in range(0, len(calls), threads):
-        yield from on_threads(lambda call: function(*call), calls[first : first + threads])
+        # so that the number of threads does not show in the bits
+        with threadpool_limits(1, "blas"):
+            found = on_threads(lambda call: function(*call), calls[first : first + threads])
+        yield from found
 
 
 def on_dask(function, calls: list):
-    "Yield the result of each call, by dask's cluster, else on its threads; calls of a lost worker are repeated"
+    """Yield the result of each call, by dask's cluster, else on its threads; calls of a lost
+    worker are repeated
+    """
     import dask
 
     yield from dask.compute(*(dask.delayed(function, pure=False)(*call) for call in calls))
@@ -41,7 +47,9 @@ def select_rows(table, rows):
 
 @dataclass
 class Blocks:
-    "A table in blocks of rows: slices of one table in memory, or the partitions of a dask DataFrame"
+    """A table in blocks of rows: slices of one table in memory, or the partitions of a dask
+    DataFrame
+    """
 
     parts: list  # tables, or what dask makes tables of; none is empty
     sizes: np.ndarray  # rows of each part
@@ -137,8 +145,8 @@ def check_same_columns(kinds: dict, others: dict, number: int, other: int):
     for column, kind in kinds.items():
         if others[column] != kind:
             raise ValueError(
-                f"column {column!r} holds {others[column]} in partition {other} and {kind} in partition "
-                f"{number}: write them alike."
+                f"column {column!r} holds {others[column]} in partition {other} and {kind} in "
+                f"partition {number}: write them alike."
             )
 
 # %% ../../nbs/kernel/09_blocks.ipynb #3ad26ace
@@ -150,7 +158,9 @@ def process_part(part, columns, coordinates, maps, Y, weights, dtype) -> tuple:
 
 
 def sum_table(blocks: Blocks, coordinates, maps, Y, weights, dtype, done) -> tuple:
-    "Return the coordinates of all rows, and the sums over them; `done` is told which share was processed"
+    """Return the coordinates of all rows, and the sums over them; `done` is told which share
+    was processed
+    """
     split = zip(blocks.parts, blocks.split(Y), blocks.split(weights))
     calls = [(part, blocks.columns, coordinates, maps, *own, dtype) for part, *own in split]
     rows, totals = [], None
@@ -183,10 +193,8 @@ class FitPlan:
     @contextmanager
     def bar(self, verbose):
         "Make a function that is told what was done: a step, and the share of it"
-        line, total = (
-            "{desc} {percentage:3.0f}% |{bar}| {elapsed} < {remaining}",
-            sum(self.seconds.values()),
-        )
+        line = "{desc} {percentage:3.0f}% |{bar}| {elapsed} < {remaining}"
+        total = sum(self.seconds.values())
         with tqdm(total=total, disable=not verbose, leave=False, bar_format=line) as bar:
 
             def done(step, share=1.0):

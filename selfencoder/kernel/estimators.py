@@ -62,60 +62,71 @@ _CONSTRAINTS = {
 
 # %% ../../nbs/kernel/12_estimators.ipynb #dff027c0
 class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
-    """Nearest neighbours by a network that recognises every row of a table, in closed form and without labels.
+    """Nearest neighbours by a network that recognises every row of a table, in closed form.
 
-    One output per training row is trained, with a squared loss over similarities, to say which row it sees. The
-    solution is exact. Neighbours are the most similar rows, by a distance that is a metric. Columns may be numbers,
-    categories, ordered categories or dates, may have missing values, and need no scaling.
+    No labels are needed. One output per training row is trained, with a squared loss over
+    similarities, to say which row it sees. The solution is exact. Neighbours are the most similar
+    rows, by a distance that is a metric. Columns may be numbers, categories, ordered categories or
+    dates, may have missing values, and need no scaling.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbours `kneighbors` finds unless told otherwise. Predictions are votes of all rows.
+        How many neighbours `kneighbors` finds unless told otherwise. Predictions are votes of all
+        rows.
     kernel : {"auto", "laplace", "exponential", "gaussian"} or list of them, default="auto"
-        How distances become similarities. "auto": without a target Laplace; with one all three, weighted by leave-one-out.
-        (`invariance="affine"` has no Laplace kernel: "exponential" without a target, and two with one.) With landmarks
-        and a target: Laplace and Gaussian, weighted by leave-one-out; without a target the first one.
+        How distances become similarities. "auto": without a target Laplace; with one all three,
+        weighted by leave-one-out. (`invariance="affine"` has no Laplace kernel: "exponential"
+        without a target, and two with one.) With landmarks and a target: Laplace and Gaussian,
+        weighted by leave-one-out; without a target the first one.
     bandwidth : "auto" or float, default="auto"
-        Width of the kernel, in multiples of the median distance between two training rows. "auto": without a target 0.5;
-        with one 1 and 16 for Laplace, 8 for exponential, 4 for Gaussian; on landmarks 0.5, for Gaussian 1 and 0.25.
+        Width of the kernel, in multiples of the median distance between two training rows. "auto":
+        without a target 0.5; with one 1 and 16 for Laplace, 8 for exponential, 4 for Gaussian; on
+        landmarks 0.5, for Gaussian 1 and 0.25.
     alpha : "auto" or float, default="auto"
-        The penalty that keeps the outputs smooth, for weights of mean one. "auto": without a target 0.1; with one thirteen
-        from 1e-4 to 100, weighted by leave-one-out.
+        The penalty that keeps the outputs smooth, for weights of mean one. "auto": without a target
+        0.1; with one thirteen from 1e-4 to 100, weighted by leave-one-out.
     invariance : {"scale", "monotone", "affine"}, default="scale"
-        What must not change the neighbours: unit, origin and direction of each column; any strictly increasing map of
-        each column of numbers; or any invertible affine map of all columns together. To the last bit, or to rounding
-        under "affine", for rows in the same order; rows in another order are summed in another order.
+        What must not change the neighbours: unit, origin and direction of each column; any strictly
+        increasing map of each column of numbers; or any invertible affine map of all columns
+        together. To the last bit, or to rounding under "affine", for rows in the same order; rows
+        in another order are summed in another order.
     relevance : "auto" or None, default="auto"
-        "auto": kernels on weighted columns join the average (from 50 rows on, and not under "affine"); the weights are
-        learned from the target, on halves of the rows, each validated on the other. With landmarks, leaves of trees that
-        are grown for the target join as well. None: every column counts the same, as it does without a target.
+        "auto": kernels on weighted columns join the average (from 50 rows on, and not under
+        "affine"); the weights are learned from the target, on halves of the rows, each validated on
+        the other. With landmarks, leaves of trees that are grown for the target join as well. None:
+        every column counts the same, as it does without a target.
     n_landmarks : "auto", int or None, default="auto"
-        None: exact, at a cost that grows with the cube of the number of rows. An int: regressions on the similarities to
-        so many rows, and a correction by the nearest rows for what these leave over, at a cost that grows with the
-        number of rows. "auto": exact for less than 3,000 rows, else 1,000.
+        None: exact, at a cost that grows with the cube of the number of rows. An int: regressions
+        on the similarities to so many rows, and a correction by the nearest rows for what these
+        leave over, at a cost that grows with the number of rows. "auto": exact for less than 3,000
+        rows, else 1,000.
     n_components : int or None, default=None
         Columns that `transform` gives. None: as many as it takes for exact distances.
     categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
-        Which columns are categories. "from_dtype": those of a dataframe that hold categories or text that is no date.
+        Which columns are categories. "from_dtype": those of a dataframe that hold categories or
+        text that is no date.
     device : str, default="auto"
         "cpu" or "cuda"; "auto" takes a GPU if there is one.
     n_jobs : int or None, default=None
         Threads that answer queries; None: as many as torch uses. It changes no answer.
     random_state : int, RandomState or None, default=0
-        With landmarks: seed of the choice of landmarks and validation rows, and of trees. An exact fit is not random.
+        With landmarks: seed of the choice of landmarks and validation rows, and of trees. An exact
+        fit is not random.
     verbose : int, default=0
         1 says what is done, and shows a bar with the time left where there are many rows.
 
     Attributes
     ----------
     geometry_ : Geometry
-        What was learned, in coordinates: a smoother, which predicts, and a similarity, which finds neighbours.
+        What was learned, in coordinates: a smoother, which predicts, and a similarity, which finds
+        neighbours.
     coordinates_ : KernelCoordinates
         The fitted map from tables to what kernels compare.
     kernels_ : DataFrame
-        Every base model and penalty that was tried: its leave-one-out loss, if there is a target, and its weight in the
-        average. With landmarks also every local correction: number of neighbours, penalty, and share.
+        Every base model and penalty that was tried: its leave-one-out loss, if there is a target,
+        and its weight in the average. With landmarks also every local correction: number of
+        neighbours, penalty, and share.
     row_names_ : ndarray of shape (n_samples_fit_,)
         The index labels of the training rows; their positions if they have none.
     n_samples_fit_ : int
@@ -229,10 +240,11 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
             Numbers, categories and dates; missing values are welcome. Also a dask DataFrame.
         y : ignored
         sample_weight : array-like of shape (n_samples,) or None
-            Only ratios count: weights are divided by their mean. A row with weight 0 does not count.
+            Only ratios count: weights are divided by their mean. A row with weight 0 does not
+            count.
         groups : array-like of shape (n_samples,), "duplicates" or None
-            Rows with the same label, such as those of one patient, are left out together wherever leave-one-out is
-            used. "duplicates": rows that are equal in every column.
+            Rows with the same label, such as those of one patient, are left out together wherever
+            leave-one-out is used. "duplicates": rows that are equal in every column.
 
         Returns
         -------
@@ -276,7 +288,9 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         model = self._model
         if len(model.rows) < len(model.weights):
             raise ValueError(
-                "rows with sample_weight 0 are no training rows, so there is no answer for all of them: "
+                """rows with sample_weight 0 are no training rows, so there is no answer for all
+                of them:
+                """
                 "pass X."
             )
         return model
@@ -337,7 +351,9 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return found[:, 0] if targets.ndim == 1 else found
 
     def novelty(self, X):
-        "How little the training rows explain each row of `X`: near 0 at the data, up to 1 away from it"
+        """How little the training rows explain each row of `X`: near 0 at the data, up to 1
+        away from it
+        """
         return self._ask(X, lambda model, Z: model.geometry.novelty(Z))
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
@@ -353,8 +369,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            sqrt(2 - 2k) with k the averaged similarity (with leaves, if they have a share), increasing along each row,
-            from 0 to sqrt(2); only if `return_distance`.
+            sqrt(2 - 2k) with k the averaged similarity (with leaves, if they have a share),
+            increasing along each row, from 0 to sqrt(2); only if `return_distance`.
         indices : ndarray of shape (n_queries, n_neighbors)
             Positions in the training table.
         """
@@ -376,10 +392,11 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return (distance, index) if return_distance else index
 
     def transform(self, X):
-        """Points between which the distances of `kneighbors` are Euclidean; nearly, with fewer `n_components`.
+        """Points between which the distances of `kneighbors` are Euclidean; nearly, with fewer
+        `n_components`.
 
-        Exact among training rows, and from any row to a training row; two new rows may be further apart. With landmarks
-        the same of landmarks instead of training rows.
+        Exact among training rows, and from any row to a training row; two new rows may be further
+        apart. With landmarks the same of landmarks instead of training rows.
 
         Returns
         -------
@@ -404,7 +421,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     def learn(self, X, y=None, sample_weight=None, groups=None, refresh=False):
         """Add training rows: the model is solved again with them.
 
-        Coordinates, widths and selection stay those of the fit. It takes a fraction of a fit: learn many rows at once.
+        Coordinates, widths and selection stay those of the fit. It takes a fraction of a fit: learn
+        many rows at once.
 
         Parameters
         ----------
@@ -415,8 +433,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         groups : array-like of shape (n_rows,) or None
             Which of the new rows belong together; none belongs to a group of the fit.
         refresh : bool, default=False
-            True makes coordinates, widths and selection anew as well: the same as a fit with these rows.
-            False leaves `kernels_` and the calibration as they were.
+            True makes coordinates, widths and selection anew as well: the same as a fit with these
+            rows. False leaves `kernels_` and the calibration as they were.
 
         Returns
         -------
@@ -447,7 +465,8 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         rows : int or array-like of int
             Positions in the training table. The rows behind them move up.
         refresh : bool, default=False
-            True makes coordinates, widths and selection anew as well: the same as a fit that never saw these rows.
+            True makes coordinates, widths and selection anew as well: the same as a fit that never
+            saw these rows.
 
         Returns
         -------
@@ -485,13 +504,16 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
             y = column_or_1d(y)
         if y.shape[1:] != model.y.shape[1:]:
             raise ValueError(
-                f"y must have {model.y.shape[1]} targets, as in the fit; got an array of shape {y.shape}."
+                f"y must have {model.y.shape[1]} targets, as in the fit; got an array of shape "
+                f"{y.shape}."
             )
         return y
 
 # %% ../../nbs/kernel/12_estimators.ipynb #bd07e994
 def importances(model: FittedModel) -> np.ndarray:
-    "The share of each column in the average of kernels: those with learned column weights, and those without"
+    """The share of each column in the average of kernels: those with learned column weights,
+    and those without
+    """
     n, weights = model.coordinates.n_features_in_, model.column_weights
     if weights is None:
         return np.full(n, 1 / n)
@@ -509,7 +531,9 @@ def target_votes(estimator, X) -> tuple[FittedTarget, np.ndarray]:
 
 
 def class_scores(estimator, X) -> tuple[FittedTarget, list]:
-    "The fitted target and the scores of its classes; of leave-one-out, with cross-fitted calibrations, if `X` is None"
+    """The fitted target and the scores of its classes; of leave-one-out, with cross-fitted
+    calibrations, if `X` is None
+    """
     if X is not None:
         return estimator._ask(
             X, lambda model, Z: (model.target, model.target.scores(model.target.votes(Z)))
@@ -525,7 +549,8 @@ def classes_among(columns: list, weights: np.ndarray) -> list:
     for labels in classes:
         if len(labels) < 2:
             raise ValueError(
-                f"y has one class only ({labels.tolist()[0]!r}): a classifier needs at least two classes."
+                f"y has one class only ({labels.tolist()[0]!r}): a classifier needs at least two "
+                "classes."
             )
     return classes
 
@@ -541,28 +566,31 @@ def class_factors(class_weight, y: np.ndarray, weights: np.ndarray) -> np.ndarra
 class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
     """Classify by the vote of all training rows, weighted by a network that recognises every row.
 
-    The weights of the rows are those of `KernelSelfEncoder`; labels vote, and select kernels, penalties and column
-    weights by leave-one-out. The vote is that of kernel ridge regression on the classes; probabilities are a softmax of
-    it, recalibrated on the leave-one-out votes.
+    The weights of the rows are those of `KernelSelfEncoder`; labels vote, and select kernels,
+    penalties and column weights by leave-one-out. The vote is that of kernel ridge regression on
+    the classes; probabilities are a softmax of it, recalibrated on the leave-one-out votes.
 
     Parameters
     ----------
     All of `KernelSelfEncoder`, and:
     class_weight : dict, "balanced" or None, default=None
-        Multiplies the weights of the rows by class. "balanced": inversely proportional to the frequency of the class.
+        Multiplies the weights of the rows by class. "balanced": inversely proportional to the
+        frequency of the class.
 
     Attributes
     ----------
     classes_ : ndarray, or list of ndarray if there are several targets
         The classes, in order.
     loo_score_ : float
-        Share of the training rows that leave-one-out gets right; with landmarks of a sample of them.
+        Share of the training rows that leave-one-out gets right; with landmarks of a sample of
+        them.
     temperature_ : ndarray
         Of the probabilities, one for each target.
     column_weights_ : ndarray of shape (n_features_in_,) or None
         The learned weight of each column; None if every column counts the same.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        How much each column counts in the average of all kernels, with and without learned weights; they sum to one.
+        How much each column counts in the average of all kernels, with and without learned weights;
+        they sum to one.
 
     The other attributes are those of `KernelSelfEncoder`.
 
@@ -635,10 +663,11 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Classes. For a dask DataFrame also the name of a column.
         sample_weight : array-like of shape (n_samples,) or None
-            Only ratios count: weights are divided by their mean. A row with weight 0 does not count.
+            Only ratios count: weights are divided by their mean. A row with weight 0 does not
+            count.
         groups : array-like of shape (n_samples,), "duplicates" or None
-            Rows with the same label, such as those of one patient, are left out together wherever leave-one-out is
-            used. "duplicates": rows that are equal in every column.
+            Rows with the same label, such as those of one patient, are left out together wherever
+            leave-one-out is used. "duplicates": rows that are equal in every column.
 
         Returns
         -------
@@ -738,7 +767,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
 
         Returns
         -------
-        ndarray of shape (n_queries, n_classes), one column for each of `classes_`; a list of them for several targets
+        ndarray of shape (n_queries, n_classes), one column for each of `classes_`; a list of them
+        for several targets
         """
         target, scores = class_scores(self, X)
         found = list(map(softmax, scores))
@@ -770,10 +800,11 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
 
 # %% ../../nbs/kernel/12_estimators.ipynb #240b267c
 class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
-    """Predict numbers by the vote of all training rows, weighted by a network that recognises every row.
+    """Predict numbers by the vote of all training rows, weighted by a network that recognises every
+    row.
 
-    The weights of the rows are those of `KernelSelfEncoder`; the target votes, and selects kernels, penalties and
-    column weights by leave-one-out. The vote is that of kernel ridge regression.
+    The weights of the rows are those of `KernelSelfEncoder`; the target votes, and selects kernels,
+    penalties and column weights by leave-one-out. The vote is that of kernel ridge regression.
 
     The parameters are those of `KernelSelfEncoder`.
 
@@ -784,7 +815,8 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
     column_weights_ : ndarray of shape (n_features_in_,) or None
         The learned weight of each column; None if every column counts the same.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        How much each column counts in the average of all kernels, with and without learned weights; they sum to one.
+        How much each column counts in the average of all kernels, with and without learned weights;
+        they sum to one.
 
     The other attributes are those of `KernelSelfEncoder`.
 
@@ -810,10 +842,11 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Numbers. For a dask DataFrame also the name of a column.
         sample_weight : array-like of shape (n_samples,) or None
-            Only ratios count: weights are divided by their mean. A row with weight 0 does not count.
+            Only ratios count: weights are divided by their mean. A row with weight 0 does not
+            count.
         groups : array-like of shape (n_samples,), "duplicates" or None
-            Rows with the same label, such as those of one patient, are left out together wherever leave-one-out is
-            used. "duplicates": rows that are equal in every column.
+            Rows with the same label, such as those of one patient, are left out together wherever
+            leave-one-out is used. "duplicates": rows that are equal in every column.
 
         Returns
         -------

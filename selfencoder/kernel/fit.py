@@ -104,8 +104,8 @@ class FitSettings:
         if labelled or len(kernels) == 1:
             return kernels
         raise ValueError(
-            f"with landmarks and without a target there is one kernel, and {len(kernels)} were named: "
-            "name one, or pass n_landmarks=None."
+            f"with landmarks and without a target there is one kernel, and {len(kernels)} were "
+            "named: name one, or pass n_landmarks=None."
         )
 
     def coordinates(self, kernels: list) -> KernelCoordinates:
@@ -175,20 +175,25 @@ def warn_of_copies(table):
     if not (numbers.nunique() > len(distinct) / 2).any():
         return
     warnings.warn(
-        f"{share:.0%} of the rows repeat earlier rows in every column, so leave-one-out predicts them from "
-        "their copies and is too good: pass groups='duplicates' to leave copies out together.",
+        f"{share:.0%} of the rows repeat earlier rows in every column, so leave-one-out predicts "
+        "them from their copies and is too good: pass groups='duplicates' to leave copies out "
+        "together.",
         UserWarning,
         stacklevel=2,
     )
 
 # %% ../../nbs/kernel/11_fit.ipynb #38fd0ee2
 def kernel_memory(n_rows: int, n_kernels: int) -> int:
-    "Return the bytes of a fit at its peak: the factors that are kept, and four matrices to make the next one"
+    """Return the bytes of a fit at its peak: the factors that are kept, and four matrices to
+    make the next one
+    """
     return 8 * n_rows**2 * (n_kernels + 4)
 
 
 def check_kernel_memory(n_rows: int, n_kernels: int, verbose: int = 0):
-    "Raise MemoryError before anything is allocated if a fit does not fit; print what it takes if asked"
+    """Raise MemoryError before anything is allocated if a fit does not fit; print what it takes
+    if asked
+    """
     needed, free = kernel_memory(n_rows, n_kernels), available_memory()
     if needed > free:
         most = int((free / kernel_memory(1, n_kernels)) ** 0.5)
@@ -202,7 +207,9 @@ def check_kernel_memory(n_rows: int, n_kernels: int, verbose: int = 0):
 
 
 def kernel_device(device: str) -> torch.device:
-    "Return where to compute: what `device` says, but never Apple's GPU, which has no double precision"
+    """Return where to compute: what `device` says, but never Apple's GPU, which has no double
+    precision
+    """
     chosen = choose_device(device)
     return torch.device("cpu") if chosen.type == "mps" else chosen
 
@@ -268,7 +275,9 @@ def landmark_count(n_landmarks, n_rows: int) -> int | None:
 
 
 def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
-    "Fit many rows: coordinates from a sample, one pass for the sums, candidates, weighed by leave-one-out"
+    """Fit many rows: coordinates from a sample, one pass for the sums, candidates, weighed by
+    leave-one-out
+    """
     blocks, target, weights = given.table, given.target, given.weights
     names = settings.landmark_kernels(target is not None)
     n_rows, n_columns = blocks.shape
@@ -337,7 +346,9 @@ def unlabelled_many(settings, maps, rows: Rows, weights, sums, roles) -> Selecte
 
 
 def select_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) -> Selected:
-    "Weigh base models and a local correction by leave-one-out at the choosing rows; add the reporting rows then"
+    """Weigh base models and a local correction by leave-one-out at the choosing rows; add the
+    reporting rows then
+    """
     T = given.target.Y.cpu().numpy()
     chosen, local, records, known = choose_many(settings, given, maps, rows, sums, roles)
     smoother = build(chosen, local, maps, rows, given.weights, sums)
@@ -362,7 +373,9 @@ def select_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
 
 
 def choose_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) -> tuple:
-    "Return the chosen base models, the local correction, and records, without the labels of the hidden rows"
+    """Return the chosen base models, the local correction, and records, without the labels of
+    the hidden rows
+    """
     T, weights, hidden = given.target.Y.cpu().numpy(), given.weights, roles.hidden
     kept = np.delete(np.arange(len(rows)), hidden)
     groups = given.groups
@@ -383,17 +396,19 @@ def choose_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
     corrections = try_local(validated, base, coefficients, similarity, settings.alpha)
     local = min(corrections, key=lambda each: each.loss)
     records = [each.record for each in tried]
-    for each in corrections:
-        records.append(each.record | ({} if each is local else {"weight": 0.0}))
     if local.alone:
-        records = [
-            record | {"weight": 0.0} if "n_local" not in record else record for record in records
-        ]
+        # the base models have no part in the model
+        records = [record | {"weight": 0.0} for record in records]
+    for each in corrections:
+        share = each.share if each is local else 0.0
+        records.append(each.record | {"weight": share})
     return chosen, local, records, similarity
 
 # %% ../../nbs/kernel/11_fit.ipynb #2afb542b
 class Geometry:
-    "What was learned, in coordinates: a smoother, which predicts, and a similarity, which finds neighbours"
+    """What was learned, in coordinates: a smoother, which predicts, and a similarity, which
+    finds neighbours
+    """
 
     def __init__(self, weights: np.ndarray, smoother, similarity):
         self.weights, self.smoother, self.similarity = np.asarray(weights), smoother, similarity
@@ -426,8 +441,8 @@ class Geometry:
         if needed > free / 2:
             raise MemoryError(
                 f"the outputs of {len(Z):,} queries for {self.n_outputs:,} training rows need "
-                f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at a "
-                "time, or for votes, predictions or neighbours, which never need them all."
+                f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at "
+                "a time, or for votes, predictions or neighbours, which never need them all."
             )
         return over_blocks(self._rows(Z), self.smoother.outputs, OUTPUTS)
 
@@ -442,7 +457,9 @@ class Geometry:
         )
 
     def leave_one_out(self, T, groups=None, rows=None, coefficients=None) -> np.ndarray:
-        "Return the prediction for all rows, or for `rows`, by the model that saw neither the row nor its group"
+        """Return the prediction for all rows, or for `rows`, by the model that saw neither the
+        row nor its group
+        """
         T = np.asarray(T, dtype=np.float64)
         if rows is None and coefficients is None:
             return self.smoother.leave_one_out(T, groups)
@@ -452,7 +469,9 @@ class Geometry:
         return self.smoother.left_out(T, coefficients, rows, near, groups)[0].cpu().numpy()
 
     def leave_out_twice(self, T, masks: list, groups=None) -> list:
-        "Return for each mask leave-one-out predictions of the other rows by the model that saw none of its rows"
+        """Return for each mask leave-one-out predictions of the other rows by the model that
+        saw none of its rows
+        """
         with one_thread():
             return self.smoother.leave_out_twice(T, masks, groups)
 
@@ -476,7 +495,9 @@ class Geometry:
         return self.made["embedding"]
 
     def again(self, Z, weights, kept):
-        "Return the geometry of other training rows, solved again: those `kept` of the old ones, then new ones"
+        """Return the geometry of other training rows, solved again: those `kept` of the old
+        ones, then new ones
+        """
         rows = Rows(
             np.concatenate([self.Z[kept], np.asarray(Z, dtype=self.Z.dtype)]), self.rows.device
         )
@@ -494,13 +515,16 @@ def row_positions(rows, n: int) -> np.ndarray:
     rows = np.atleast_1d(np.asarray(rows))
     if rows.dtype.kind not in "iu" or rows.size == 0 or rows.min() < 0 or rows.max() >= n:
         raise ValueError(
-            f"rows must be positions in the training table, from 0 to {n - 1}; got {rows.tolist()[:5]}."
+            f"rows must be positions in the training table, from 0 to {n - 1}; got "
+            f"{rows.tolist()[:5]}."
         )
     return np.unique(rows)
 
 
 def index_labels(table) -> np.ndarray | None:
-    "Return the labels of the rows of a dataframe; None if they just count from zero, or there are none"
+    """Return the labels of the rows of a dataframe; None if they just count from zero, or there
+    are none
+    """
     if not isinstance(table, pd.DataFrame):
         return None
     if isinstance(table.index, pd.RangeIndex) and table.index.equals(pd.RangeIndex(len(table))):
@@ -520,16 +544,13 @@ class FittedModel:
     target: FittedTarget | None = None
     column_weights: np.ndarray | None = None
     weighted_share: float = 0.0  # of the kernels that have column weights
-    groups: np.ndarray | None = (
-        None  # a code for each training row: rows with one code are left out together
-    )
+    # a code for each training row: rows with one code are left out together
+    groups: np.ndarray | None = None
     columns: list | None = None  # the training table as plain arrays; None: it is not kept
-    names: np.ndarray | None = (
-        None  # labels of the training rows; None: they are called by their positions
-    )
-    given_weights: np.ndarray | None = (
-        None  # before `class_weight` multiplied them; None: nothing did
-    )
+    # labels of the training rows; None: they are called by their positions
+    names: np.ndarray | None = None
+    # before `class_weight` multiplied them; None: nothing did
+    given_weights: np.ndarray | None = None
 
     @property
     def rows(self) -> np.ndarray:
@@ -545,13 +566,15 @@ class FittedModel:
         "Return the training table; raise ValueError if it is not kept"
         if self.columns is None:
             raise ValueError(
-                f"{purpose} needs the training table, which is part neither of a model file nor of a fit "
-                "to partitions: fit anew, in memory."
+                f"{purpose} needs the training table, which a fit to partitions does not keep: fit "
+                "anew, in memory."
             )
         return self.columns
 
     def learn(self, table, weights, y=None, groups=None, given_weights=None):
-        "Return the model with more training rows, in the coordinates and with the kernels of the fit"
+        """Return the model with more training rows, in the coordinates and with the kernels of
+        the fit
+        """
         Z, old = self.coordinates.transform_table(table), self.rows
         # that of the weights of the fit
         scale = self.weights[old[0]] / self.geometry.weights[0]
@@ -560,7 +583,9 @@ class FittedModel:
         return more._solved(self, Z, weights / scale, np.arange(len(old)), encoded)
 
     def forget(self, rows: np.ndarray):
-        "Return the model without some training rows, in the coordinates and with the kernels of the fit"
+        """Return the model without some training rows, in the coordinates and with the kernels
+        of the fit
+        """
         kept = np.delete(np.arange(len(self.weights)), rows)
         stays = np.flatnonzero(np.isin(self.rows, kept))
         none = self.geometry.Z[:0], np.zeros(0)
@@ -620,7 +645,9 @@ class FittedModel:
 
 # %% ../../nbs/kernel/11_fit.ipynb #51017013
 def fit_model(settings, table, weights, y=None, classes=None, groups=None) -> FittedModel:
-    "Fit to a table; `y`: numbers, or classes if `classes` lists those of each target; `groups`: codes of rows"
+    """Fit to a table; `y`: numbers, or classes if `classes` lists those of each target;
+    `groups`: codes of rows
+    """
     rows = np.flatnonzero(weights > 0)
     in_memory = not isinstance(table, Blocks)
     kept = table if len(rows) == len(weights) else select_rows(table, rows)

@@ -46,7 +46,9 @@ class Landmarks:
         return Sums(weights.sum(), weights @ K, gram, weights @ Y, K.T @ (weights[:, None] * Y))
 
     def again(self, kept: np.ndarray):
-        "Return the map without the landmarks whose rows are not among `kept`, which are now the first rows"
+        """Return the map without the landmarks whose rows are not among `kept`, which are now
+        the first rows
+        """
         stay = np.isin(self.positions, kept)
         if not stay.any():
             raise ValueError("no landmark would stay: fit anew with the rows that stay.")

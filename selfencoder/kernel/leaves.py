@@ -62,7 +62,9 @@ class Trees:
         return leaf
 
     def parting_columns(self) -> np.ndarray:
-        "Return which of `columns` is tested where the paths of two leaves part: (trees, width, width)"
+        """Return which of `columns` is tested where the paths of two leaves part: (trees,
+        width, width)
+        """
         ends, leaves = np.append(self.starts[1:], len(self.features)), np.arange(self.width)
         result = np.zeros((self.n_trees, self.width, self.width), dtype=int)
         for t, (start, end) in enumerate(zip(self.starts, ends)):
@@ -101,7 +103,9 @@ def column_signs(C: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def rounds_and_leaves(n_trees: int, n_outputs: int) -> tuple[int, int]:
-    "Return how many rounds of boosting there are, with a tree for each output, and how many leaves a tree has"
+    """Return how many rounds of boosting there are, with a tree for each output, and how many
+    leaves a tree has
+    """
     rounds = max(n_trees // n_outputs, min(10, 2 * n_trees // n_outputs), 1)
     return rounds, int(np.clip(n_trees * MOST_LEAVES // (rounds * n_outputs), 4, MOST_LEAVES))
 
@@ -114,7 +118,9 @@ def grow_trees(
     seed: int,
     n_trees: int = N_TREES,
 ) -> Trees | None:
-    "Grow trees that predict the target of some rows; None if there are too few rows, or too many classes"
+    """Grow trees that predict the target of some rows; None if there are too few rows, or too
+    many classes
+    """
     columns, Y = tree_inputs(coordinates), target.Y.cpu().numpy()
     counts = [1 if count == 2 else count for count in target.counts] or [1] * Y.shape[1]
     if len(Z) < FEWEST_GROWN_ROWS or not len(columns) or sum(counts) > MOST_OUTPUTS:
@@ -203,7 +209,9 @@ class Leaves:
         return Sums(weights.sum(), counts, torch.from_numpy(pairs), weights @ Y, products)
 
     def column_shares(self, coordinates, rows: Rows, others: Rows, index) -> np.ndarray:
-        "Return the share of trees in which each row parts from its `index` at a test of each column"
+        """Return the share of trees in which each row parts from its `index` at a test of each
+        column
+        """
         own, other = self.numbers(rows).numpy(), self.numbers(others).numpy()[index]
         tested = self.trees.parting_columns()[np.arange(self.trees.n_trees), own, other]
         source = coordinates.sources_[self.trees.columns][tested]

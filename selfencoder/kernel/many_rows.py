@@ -31,6 +31,7 @@ from selfencoder.kernel.smoothers import (
     Mean,
     Rows,
     left_out_corrections,
+    left_over,
 )
 from .solution import Cholesky
 
@@ -39,7 +40,8 @@ from .solution import Cholesky
 VALIDATION_ROWS, FEWEST_VALIDATION_ROWS = 3000, 250
 # fewer validation rows are not split: they choose and report
 FEWEST_HALVED_ROWS = 50
-# coordinates and trees are learned from at most so many rows, and from about so many values of a wide table
+# coordinates and trees are learned from at most so many rows, and from about so many values of a
+# wide table
 COORDINATE_ROWS, COORDINATE_VALUES = 50_000, 2**24
 
 
@@ -76,7 +78,9 @@ def same_group(rows, others, groups) -> np.ndarray:
 
 
 def validation_rows(order, n_landmarks: int, groups=None) -> tuple[np.ndarray, np.ndarray]:
-    "Return the rows that choose and those that report: a third of all, from 1,000 to 4,000, none of them landmarks"
+    """Return the rows that choose and those that report: a third of all, from 1,000 to 4,000,
+    none of them landmarks
+    """
     landmarks, others = order[:n_landmarks], order[n_landmarks:]
     others = others[~same_group(others, landmarks, groups)]
     if len(others) < FEWEST_VALIDATION_ROWS:
@@ -102,7 +106,9 @@ FEWEST_ROWS = 50
 
 
 def loss_elsewhere(kernel, rows: Rows, weights, target, some, others, penalties) -> float:
-    "Return the loss at `others` of the exact solution on `some` rows alone, with the best of the penalties"
+    """Return the loss at `others` of the exact solution on `some` rows alone, with the best of
+    the penalties
+    """
     known, asked = rows.take(some), rows.take(others)
     K, Kx = kernel(known, known), kernel(asked, known)
     v, Y = torch.from_numpy(weights), target.Y.cpu()
@@ -116,7 +122,9 @@ def loss_elsewhere(kernel, rows: Rows, weights, target, some, others, penalties)
 
 
 def weighted_columns(coordinates, rows: Rows, weights, target, names, seed, groups=None) -> dict:
-    "Return for kernels that gain by them the column weights from a forest: those by which one half helps the other most"
+    """Return for kernels that gain by them the column weights from a forest: those by which one
+    half helps the other most
+    """
     codes = np.arange(len(rows)) if groups is None else np.unique(groups, return_inverse=True)[1]
     halves = [np.flatnonzero(codes % 2 == half) for half in (0, 1)]
     if min(map(len, halves)) < FEWEST_ROWS // 2:
@@ -242,7 +250,9 @@ class Tried:
 
 
 def walk(penalties: tuple, solve) -> list:
-    "Return what `solve` finds at some penalties: from the middle one on, in the direction in which the loss falls"
+    """Return what `solve` finds at some penalties: from the middle one on, in the direction in
+    which the loss falls
+    """
     start = len(penalties) // 2
     found = {start: solve(penalties[start])}
     for step in (-1, 1):
@@ -258,7 +268,9 @@ def walk(penalties: tuple, solve) -> list:
 
 
 def try_ridges(validated: ValidatedRows, maps: list, alpha) -> list:
-    "Return every feature map with each of its penalties; the best of each map have shares that sum to one"
+    """Return every feature map with each of its penalties; the best of each map have shares
+    that sum to one
+    """
     found, best = [], []
     for number, features in enumerate(maps):
 
@@ -310,13 +322,12 @@ class Local:
 
 
 def try_local(validated: ValidatedRows, base, coefficients, similarity, alpha) -> list:
-    "Return every local correction, on the base models and on the mean of all rows, with its best share"
-    mean, T, n = Mean(validated.rows, validated.weights), validated.T, validated.weights
-    bases = [(base, coefficients), (mean, mean.coefficients(T))]
-    bases = [
-        (each, *LocalCorrection(each, similarity, n, 1, 1.0, 1.0).with_residuals(T, own))
-        for each, own in bases
-    ]
+    """Return every local correction, on the base models and on the mean of all rows, with its
+    best share
+    """
+    T, mean = validated.T, Mean(validated.rows, validated.weights)
+    pairs = [(base, coefficients), (mean, mean.coefficients(T))]
+    bases = [(each, own, left_over(each, own, validated.rows, T)) for each, own in pairs]
     penalties = LOCAL_PENALTIES if alpha == "auto" else (float(alpha),)
     settings = [(n_local, penalty) for n_local in LOCAL_ROWS for penalty in penalties]
     corrections = [

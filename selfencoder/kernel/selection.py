@@ -84,7 +84,9 @@ def tree_columns(coordinates: KernelCoordinates) -> np.ndarray:
 
 
 def column_moments(C: np.ndarray, y: np.ndarray) -> np.ndarray:
-    "Return skewness, correlation with the target, and a third moment with all columns: (3, columns)"
+    """Return skewness, correlation with the target, and a third moment with all columns: (3,
+    columns)
+    """
 
     def mean(A):
         # a sum in the order of the values does not depend on the order of the rows
@@ -96,7 +98,9 @@ def column_moments(C: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def turned_columns(coordinates, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    "Find the order and the signs of the trees' columns that do not depend on how the table has them"
+    """Find the order and the signs of the trees' columns that do not depend on how the table
+    has them
+    """
     columns = tree_columns(coordinates)
     target = first_target(y).astype(np.float64)
     moments = column_moments(Z[:, columns], target / max(np.abs(target).max(), 1e-300))
@@ -147,9 +151,10 @@ PERTURBED_ROWS = 128
 def sensitivities(
     coordinates, rows: Rows, Y: torch.Tensor, penalty, column_weights, other
 ) -> np.ndarray:
-    """Return for each column the mean squared change of the Laplace prediction when a value comes from another row.
+    """Return how much the Laplace prediction changes when a column's value comes from another row.
 
-    `other` has for each of `rows` the row that it takes a column from.
+    The mean squared change, one for each column; `other` has for each of `rows` the row that it
+    takes a value from.
     """
     kernel = kernel_for(coordinates, rows, "laplace", 1.0, column_weights)
     K, A = kernel(rows, rows), kernel.seen(rows)
@@ -195,7 +200,8 @@ class TrainingRows:
         self.device = target.Y.device
         # distances that several candidates share are kept here
         self.rows = Rows(Z, self.device)
-        # numbers as they were given: their scaled form depends, in its last bits, on the order of the rows
+        # numbers as they were given: their scaled form depends, in its last bits, on the order
+        # of the rows
         self.y = target.y if target.codes else target.Y.cpu().numpy().reshape(target.y.shape)
         self.turned = turned_columns(coordinates, Z, self.y) if turned is None else turned
         columns, signs = self.turned
@@ -309,7 +315,9 @@ class Candidate:
 
 
 def try_member(rows: TrainingRows, member: Member, penalties, factorise, penalty=0.1) -> Candidate:
-    "Solve one member; `factorise` makes a factor of similarities, `penalty` is that of sensitivities"
+    """Solve one member; `factorise` makes a factor of similarities, `penalty` is that of
+    sensitivities
+    """
     Y, weights = rows.target.Y, torch.as_tensor(rows.weights, device=rows.device)
     votes = torch.zeros(len(penalties), *Y.shape, dtype=torch.float64, device=rows.device)
     kernels, factors = [], []

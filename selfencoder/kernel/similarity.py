@@ -25,7 +25,9 @@ ROOM = 2**24
 
 
 def sorted_nearest(distance: np.ndarray, index: np.ndarray, k: int) -> tuple:
-    "Return the `k` smallest distances of each query, increasing, and their rows; the lower row among equals"
+    """Return the `k` smallest distances of each query, increasing, and their rows; the lower
+    row among equals
+    """
     column = top_columns(-distance, k)
     distance, index = (np.take_along_axis(each, column, 1) for each in (distance, index))
     order = np.lexsort((index, distance), axis=1)
@@ -42,7 +44,8 @@ class Scan:
     def nearest(self, rows: Rows, k: int, least: int, own=None) -> tuple:
         """Return distances to the `k` nearest rows of each row, increasing, and their positions.
 
-        Less are found where it takes long; at least `least` of them. `own`: as in `Similarity.nearest`.
+        Less are found where it takes long; at least `least` of them. `own`: as in
+        `Similarity.nearest`.
         """
         found = []
         for first in range(0, len(rows), max(ROOM // len(self.rows), 1)):
@@ -240,7 +243,8 @@ class Similarity:
     def with_search(self, marks: np.ndarray, asked: np.ndarray, k: int = RECALL_NEIGHBORS):
         """Choose how to search, by what is found of the neighbours of some rows. Returns self.
 
-        `marks` are positions of the rows by which lists are made, `asked` of those whose neighbours are searched for.
+        `marks` are positions of the rows by which lists are made, `asked` of those whose neighbours
+        are searched for.
         """
         self.marks, asked = marks, self.rows.take(asked)
         k = min(k, len(self.rows))
@@ -257,7 +261,9 @@ class Similarity:
         return self
 
     def compare_leaves(self, asked: np.ndarray):
-        "Choose how many of the rows that are nearest by the kernels are compared by their leaves as well"
+        """Choose how many of the rows that are nearest by the kernels are compared by their
+        leaves as well
+        """
         self._compare(self.rows.take(asked), RECALL_NEIGHBORS)
 
     def _compare(self, asked: Rows, k: int):
@@ -285,7 +291,9 @@ class Similarity:
         return half + self.leaf_weight * (1 - shared.double())
 
     def half_squares_at(self, rows: Rows, index: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        "Return 1 - k for each row and its own `index` (q, M), by the first kernel at the `distance` (q, M)"
+        """Return 1 - k for each row and its own `index` (q, M), by the first kernel at the
+        `distance` (q, M)
+        """
         half = -self.weights[0] * np.expm1(distance.astype(np.float64) / -self.kernels[0].width)
         for weight, kernel in zip(self.weights[1:], self.kernels[1:]):
             near = kernel.seen(self.rows)[torch.from_numpy(index)]
@@ -305,10 +313,11 @@ class Similarity:
         return to_near.double(), among.double()
 
     def nearest(self, rows: Rows, k: int, own=None) -> tuple:
-        """Return distances to the `k` most similar rows of each of a block, increasing, and their positions.
+        """Return distances to the `k` most similar rows of each of a block, increasing, and their
+        positions.
 
-        `own`: a code for each query and for each training row. Rows with the code of the query are not found; the
-        distance is infinite where no other row is left.
+        `own`: a code for each query and for each training row. Rows with the code of the query are
+        not found; the distance is infinite where no other row is left.
         """
         if self.search is None:
             half = self.half_squares(rows, self.rows).cpu().numpy()
@@ -329,7 +338,8 @@ class Similarity:
         if needed > free / 2:
             raise MemoryError(
                 f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and "
-                f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or fewer queries at a time."
+                f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or fewer queries at a "
+                "time."
             )
         rows = Rows(Z, self.rows.device)
         blocks = [rows.take(slice(first, first + QUERIES)) for first in range(0, len(Z), QUERIES)]
@@ -376,7 +386,9 @@ _NODES = _NODES + 0.5
 
 
 def column_shares(similarity: Similarity, coordinates, Z: np.ndarray, index) -> np.ndarray:
-    "Return how much each column adds to the distance of each row of `Z` to the training row `index`"
+    """Return how much each column adds to the distance of each row of `Z` to the training row
+    `index`
+    """
     others = similarity.rows.Z[index]
     pairs = [column_exponents(kernel, coordinates, Z, others) for kernel in similarity.kernels]
     # (kernels, pairs, columns)
@@ -400,7 +412,9 @@ def column_shares(similarity: Similarity, coordinates, Z: np.ndarray, index) -> 
 
 # %% ../../nbs/kernel/04_similarity.ipynb #7787d739
 def principal_axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    "Return orthonormal directions as columns, the widest first; their signs depend on the points alone"
+    """Return orthonormal directions as columns, the widest first; their signs depend on the
+    points alone
+    """
     centred = torch.from_numpy(points - weights @ points / weights.sum())
     v = torch.from_numpy(weights)
     with one_thread():
@@ -433,7 +447,9 @@ class Embedding:
         return n + 1 if n_components is None else min(n_components, n)
 
     def points(self, Z: np.ndarray, n_components: int | None = None) -> np.ndarray:
-        "Return points on the widest principal axes; on all of them, and what is left, without `n_components`"
+        """Return points on the widest principal axes; on all of them, and what is left, without
+        `n_components`
+        """
         device = self.rows.device
         map_, axes, mean = (
             torch.as_tensor(each, device=device)

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['QUERIES', 'NOVELTY_PENALTY', 'LEAST_MIX', 'BLOCK', 'LEFT_OUT', 'NO_WEIGHT', 'Rows', 'Kernel', 'over_blocks',
            'Smoother', 'KernelRidge', 'Average', 'with_groups', 'Mean', 'Halves', 'Sums', 'FeatureRidge', 'whitening',
-           'sum_rows', 'local_weights', 'LocalCorrection', 'left_out_corrections', 'subtract']
+           'sum_rows', 'local_weights', 'LocalCorrection', 'left_over', 'left_out_corrections', 'subtract']
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #f75ac939
 from dataclasses import dataclass
@@ -86,7 +86,9 @@ class Kernel:
         return rows.remember(self.key, compute)
 
     def distances(self, rows: Rows, others: Rows) -> torch.Tensor:
-        "Return the distance of each of `rows` to each of `others`; kernels of several widths share it"
+        """Return the distance of each of `rows` to each of `others`; kernels of several widths
+        share it
+        """
         metric = "L1" if self.metric == "L1" else "squared L2"
 
         def compute():
@@ -104,7 +106,9 @@ class Kernel:
         return self.exponents(rows, others).exp_()
 
     def around(self, rows: Rows, index: torch.Tensor, others: Rows) -> tuple:
-        "Return similarities of each row to its `index` among `others`, (q, M), and of these to each other"
+        """Return similarities of each row to its `index` among `others`, (q, M), and of these
+        to each other
+        """
         near, own = self.seen(others)[index], self.seen(rows)[:, None]
         to_near = distances(own, near, self.metric, self.n_bits)[:, 0]
         among = distances(near, near, self.metric, self.n_bits)
@@ -124,10 +128,11 @@ def over_blocks(rows: Rows, function, size: int = QUERIES) -> np.ndarray:
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #7b4b4609
 class Smoother:
-    """What every base model answers: each row gets one weight from each training row, and they sum to one.
+    """What every base model answers.
 
-    All is linear in `features` of a row: f(x) = c + A features(x). `outputs_of` and `predict_of` apply the map to
-    features, and `constant` times c: a local correction subtracts features of neighbours before.
+    Each row gets one weight from each training row, and they sum to one. All is linear in the
+    `features` of a row, f(x) = c + A features(x). `outputs_of` applies the map to any features, and
+    `constant` times c: a local correction subtracts the features of neighbours before.
     """
 
     def features(self, rows: Rows):
@@ -151,10 +156,11 @@ class Smoother:
         raise NotImplementedError
 
     def left_out(self, T, coefficients, rows, near, groups=None) -> tuple:
-        """Leave each of `rows` out with its group: predictions (rows, targets), and what that changes at its `near` rows.
+        """Leave each of `rows` out with its group.
 
-        `coefficients` are those of `T`; `near` (rows, M) are positions of other training rows. The residuals there
-        change by (rows, M, targets) when the model has never seen the row that is left out.
+        Returns predictions (rows, targets), and what changes at the `near` rows: `near` (rows, M)
+        are positions of other training rows, whose residuals change by (rows, M, targets) when the
+        model has never seen the row that is left out. `coefficients` are those of `T`.
         """
         raise NotImplementedError
 
@@ -165,7 +171,9 @@ class Smoother:
         return self.left_out(T, self.coefficients(T), rows, near, groups)[0].cpu().numpy()
 
     def again(self, rows: Rows, weights: np.ndarray, kept: np.ndarray):
-        "Return the same model solved for other rows: those `kept` of the old ones first, then new ones"
+        """Return the same model solved for other rows: those `kept` of the old ones first, then
+        new ones
+        """
         raise NotImplementedError
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #835579a0
@@ -173,7 +181,9 @@ NOVELTY_PENALTY = 0.1
 
 
 class KernelRidge(Smoother):
-    "Ridge regression in the dual, exact: one coefficient for each training row, averaged over penalties"
+    """Ridge regression in the dual, exact: one coefficient for each training row, averaged over
+    penalties
+    """
 
     def __init__(self, kernel: Kernel, rows: Rows, weights, penalties, mix=(1.0,), factor=None):
         self.kernel, self.rows = kernel, rows
@@ -237,7 +247,9 @@ class KernelRidge(Smoother):
         return predicted, changes
 
     def leave_out_twice(self, T, masks: list, groups=None) -> list:
-        "Return for each mask leave-one-out predictions of the other rows by the model that saw none of its rows"
+        """Return for each mask leave-one-out predictions of the other rows by the model that
+        saw none of its rows
+        """
         T = torch.as_tensor(T, device=self.factor.mean.device)
         masks = [torch.as_tensor(mask, device=T.device) for mask in masks]
         counted = self.mix > LEAST_MIX * self.mix.sum()
@@ -249,7 +261,9 @@ class KernelRidge(Smoother):
         return found
 
     def novelty(self, rows):
-        "Return how little the training rows explain each of some rows: near 0 at the data, 1 far from it"
+        """Return how little the training rows explain each of some rows: near 0 at the data, 1
+        far from it
+        """
         if "novelty" not in self.solved:
             self.solved["novelty"] = self._solve(
                 lambda K, weights: Cholesky(K, NOVELTY_PENALTY, weights)
@@ -310,8 +324,8 @@ class Average(Smoother):
 def with_groups(rows: np.ndarray, groups: np.ndarray | None) -> tuple:
     """Find all rows of the groups of some rows.
 
-    Returns their positions, a list of the places of each group among them, the group of each of `rows`, and the place
-    of each of `rows`.
+    Returns their positions, a list of the places of each group among them, the group of each of
+    `rows`, and the place of each of `rows`.
     """
     if groups is None:
         own = np.arange(len(rows))
@@ -359,7 +373,8 @@ class Mean(Smoother):
 class Halves(Average):
     """The mean of two smoothers, each learned from the labels of half of the rows.
 
-    Predictions average both. The leave-one-out prediction of a row is that of the half that never saw its label.
+    Predictions average both. The leave-one-out prediction of a row is that of the half that never
+    saw its label.
     """
 
     def __init__(self, smoothers: list, learned_from: np.ndarray):
@@ -407,7 +422,9 @@ class Sums:
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #a68aaf99
 class FeatureRidge(Smoother):
-    "Ridge regression in the primal, on m features of a row: similarities to landmarks, or leaves of trees"
+    """Ridge regression in the primal, on m features of a row: similarities to landmarks, or
+    leaves of trees
+    """
 
     def __init__(self, features, rows: Rows, weights, penalty: float, sums: Sums):
         self.map, self.rows = features, rows
@@ -500,7 +517,9 @@ BLOCK = 4096
 
 
 def whitening(sums: Sums, root: torch.Tensor | None, penalty: float) -> torch.Tensor:
-    "Return W (m, m) with W W' = (centred gram + penalty root root')^-1; `root` None: the unit matrix"
+    """Return W (m, m) with W W' = (centred gram + penalty root root')^-1; `root` None: the unit
+    matrix
+    """
     mean = sums.features / sums.weight
     gram = sums.gram - sums.weight * torch.outer(mean, mean)
     if root is not None:
@@ -596,9 +615,7 @@ class LocalCorrection(Smoother):
         "Return the coefficients of the base, and what it leaves over at all training rows"
         if not self.share:
             return [coefficients, None]
-        rows = self.similarity.rows
-        fitted = over_blocks(rows, lambda block: self.base.predict(block, coefficients), BLOCK)
-        return [coefficients, T - fitted]
+        return [coefficients, left_over(self.base, coefficients, self.similarity.rows, T)]
 
     def predict(self, rows, coefficients):
         of_base, residuals = coefficients
@@ -624,11 +641,17 @@ class LocalCorrection(Smoother):
         return LocalCorrection(base, similarity, weights, self.n_local, self.penalty, self.share)
 
 
+def left_over(smoother: Smoother, coefficients, rows: Rows, T) -> np.ndarray:
+    "Return what a smoother leaves over of `T` at the training rows"
+    return T - over_blocks(rows, lambda block: smoother.predict(block, coefficients), BLOCK)
+
+
 def left_out_corrections(corrections: list, bases: list, T, rows, groups=None) -> tuple:
     """Leave rows out of some smoothers, and of several local corrections of what they leave.
 
-    `bases` are smoothers with their coefficients for `T` and what they leave over at the training rows; all corrections
-    have one similarity. Returns the predictions of each base, (bases, rows, targets), and what each correction adds, (bases, corrections, rows, targets).
+    `bases` are smoothers with their coefficients for `T` and what they leave over at the training
+    rows; all corrections have one similarity. Returns the predictions of each base, (bases, rows,
+    targets), and what each correction adds, (bases, corrections, rows, targets).
     """
     codes = np.arange(len(T)) if groups is None else groups
     order = np.argsort(codes[rows], kind="stable")
@@ -668,7 +691,9 @@ def _left_out_weights(corrections, rows, codes):
 
 
 def subtract(features, near, weights):
-    "Subtract from the features of each row those of its neighbours, times their weights; average by average"
+    """Subtract from the features of each row those of its neighbours, times their weights;
+    average by average
+    """
     if isinstance(features, list):
         return [subtract(own, others, weights) for own, others in zip(features, near)]
     others = near.view(*weights.shape, -1).double()

@@ -23,7 +23,9 @@ COLUMNS = 200
 
 
 def exact_rows(A: torch.Tensor) -> torch.Tensor:
-    "Find the rows (..., a) whose products are exact: multiples of `GRID`, short in every `COLUMNS` columns"
+    """Find the rows (..., a) whose products are exact: multiples of `GRID`, short in every
+    `COLUMNS` columns
+    """
     longest = torch.stack([piece.square().sum(-1) for piece in A.split(COLUMNS, -1)]).amax(0)
     return (longest < LONGEST_SQUARE) & (A == (A / GRID).round_().mul_(GRID)).all(-1)
 
@@ -137,7 +139,9 @@ class Spectrum:
         return torch.as_tensor(values, dtype=self.s.dtype, device=self.s.device)
 
     def _missed(self, penalties):
-        "Return l / (s + l) for each penalty l: what is lost of each direction, one column per penalty"
+        """Return l / (s + l) for each penalty l: what is lost of each direction, one column per
+        penalty
+        """
         return 1 - self.s[:, None] / (self.s[:, None] + self._tensor(penalties))
 
     def _inverse(self, penalties, mix):
@@ -174,7 +178,9 @@ class Spectrum:
         return self.root[:, None] * found
 
     def outputs(self, Kx: torch.Tensor, penalties, mix, constant=1.0) -> torch.Tensor:
-        "Return f(x), averaged over penalties; `constant`: how much of the constant part belongs to a query"
+        """Return f(x), averaged over penalties; `constant`: how much of the constant part
+        belongs to a query
+        """
         centred = Kx - constant * self.mean
         centred -= (centred @ self.share)[:, None]
         projected = (centred * self.root) @ self.U
@@ -184,7 +190,9 @@ class Spectrum:
 
 # %% ../../nbs/kernel/01_solution.ipynb #7cf6c38e
 def group_rows(groups: np.ndarray | None) -> list:
-    "Return the positions of the rows of each group that has more than one; `groups`: a code for each row, or None"
+    """Return the positions of the rows of each group that has more than one; `groups`: a code
+    for each row, or None
+    """
     if groups is None:
         return []
     order = np.argsort(groups, kind="stable")
@@ -224,14 +232,18 @@ def triangular_inverse(L: torch.Tensor) -> torch.Tensor:
 
 
 def independent_rows(K: torch.Tensor, least: float = 1e-6) -> np.ndarray:
-    "Return the rows of a kernel matrix that the others leave unexplained by more than `least`, in order"
+    """Return the rows of a kernel matrix that the others leave unexplained by more than
+    `least`, in order
+    """
     with _libraries().limit(limits=1):
         _, pivots, rank, _ = lapack.dpstrf(K.double().numpy(), tol=least, lower=1)
     return np.sort(pivots[:rank] - 1)
 
 
 class Cholesky:
-    "One kernel and one penalty: the self-encoder from one Cholesky factor. It answers as `Spectrum` does"
+    """One kernel and one penalty: the self-encoder from one Cholesky factor. It answers as
+    `Spectrum` does
+    """
 
     def __init__(
         self,
@@ -283,7 +295,9 @@ class Cholesky:
         return base + self.coefficients((Kx - constant * self.mean).T, mix=mix).T
 
     def unexplained(self, Kx: torch.Tensor) -> torch.Tensor:
-        "Return the share of a row that the training rows do not explain: near 0 at the data, 1 far from it"
+        """Return the share of a row that the training rows do not explain: near 0 at the data,
+        1 far from it
+        """
 
         def left(k):
             explained = self._inner((k - self.mean).T).square().sum(0)

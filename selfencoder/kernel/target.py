@@ -41,7 +41,9 @@ def class_loss(votes, codes, share) -> torch.Tensor:
 
 
 def square_loss(votes, Y, share) -> torch.Tensor:
-    "Return the mean squared error relative to that of the mean, averaged over targets, for each candidate"
+    """Return the mean squared error relative to that of the mean, averaged over targets, for
+    each candidate
+    """
     error = ((votes - Y).square() * share[:, None]).sum(-2)
     spread = ((Y - share @ Y).square() * share[:, None]).sum(0)
     # a constant target does not count
@@ -71,7 +73,9 @@ STACK_RIDGE = 1.0
 
 
 def stacked_numbers(votes: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    "Return weights, positive and with sum one, by least squares of `Y` on the predictions (members, n, targets)"
+    """Return weights, positive and with sum one, by least squares of `Y` on the predictions
+    (members, n, targets)
+    """
     errors = np.average((votes - Y) ** 2, axis=1, weights=weights)
     # in units of the error of the best member; a target that is a constant does not count
     unit = np.sqrt(errors.min(axis=0))
@@ -91,7 +95,9 @@ def stacked_numbers(votes: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np
 def stacked_classes(
     votes: np.ndarray, codes: list, counts: list, weights: np.ndarray
 ) -> np.ndarray:
-    "Return weights, positive and with sum one, by the log-loss of the softmax of their sum times a temperature"
+    """Return weights, positive and with sum one, by the log-loss of the softmax of their sum
+    times a temperature
+    """
     share, splits = weights / weights.sum(), np.cumsum(counts)[:-1]
     pieces = np.split(votes, splits, axis=-1)
     n = len(weights)
@@ -156,7 +162,9 @@ class Target:
         return class_weights(losses, n) if self.codes else square_weights(losses, n)
 
     def stack(self, votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        "Return how much members with the predictions (members, n, c) count, by the loss of their average"
+        """Return how much members with the predictions (members, n, c) count, by the loss of
+        their average
+        """
         if not self.codes:
             return stacked_numbers(votes, self.Y.cpu().numpy(), weights)
         codes = [code.cpu().numpy() for code in self.codes]
@@ -189,7 +197,9 @@ def standardised(Y: np.ndarray) -> np.ndarray:
 
 # %% ../../nbs/kernel/07_target.ipynb #4aaea944
 def codes_among(labels: np.ndarray, y: np.ndarray) -> np.ndarray:
-    "Find the position of each class in `y` among the sorted `labels`; some position for one that is none of them"
+    """Find the position of each class in `y` among the sorted `labels`; some position for one
+    that is none of them
+    """
     return np.minimum(np.searchsorted(labels, y), len(labels) - 1)
 
 
@@ -201,7 +211,8 @@ def class_target(y: np.ndarray, classes: list, device="cpu") -> Target:
         unknown = column[labels[code] != column]
         if len(unknown):
             raise ValueError(
-                f"{unknown.tolist()[0]!r} is no class of the fit: pass refresh=True to learn new classes."
+                f"{unknown.tolist()[0]!r} is no class of the fit: pass refresh=True to learn new "
+                "classes."
             )
         codes.append(code)
     return Target.of_classes(codes, list(map(len, classes)), device)
@@ -229,7 +240,9 @@ class Calibration:
 
     @classmethod
     def fit(cls, votes: np.ndarray, codes: np.ndarray, weights: np.ndarray, correct: bool = True):
-        "Fit to leave-one-out votes (n, classes) of rows with these classes and weights; `correct`: A as well"
+        """Fit to leave-one-out votes (n, classes) of rows with these classes and weights;
+        `correct`: A as well
+        """
         n, C = votes.shape
         Y = np.eye(C)[codes] * n / (n + 1) + 1 / (n + 1) / C
         share, G = (weights / weights.sum())[:, None], np.hstack([votes - 1 / C, np.ones((n, 1))])
@@ -263,7 +276,9 @@ class Calibration:
 
 # %% ../../nbs/kernel/07_target.ipynb #463d1f8a
 def with_whole_base(votes, Y, weights, groups, rows) -> np.ndarray:
-    "Return leave-one-out votes at `rows` with the base rate of all rows in place of that without the row, or its group"
+    """Return leave-one-out votes at `rows` with the base rate of all rows in place of that
+    without the row, or its group
+    """
     own, weight = weights[:, None] * Y, weights
     if groups is not None:
         # what goes with a row
@@ -304,17 +319,16 @@ class FittedTarget:
     weights: np.ndarray  # of these rows
     labels: list  # the classes of each target; empty for numbers
     several: bool  # whether there is more than one target
-    groups: np.ndarray | None = (
-        None  # a code for each row: rows with one code are left out together
-    )
-    # rows whose labels chose nothing: scores are those of these rows; None: every row, since leave-one-out is exact
+    # a code for each row: rows with one code are left out together
+    groups: np.ndarray | None = None
+    # rows whose labels chose nothing: scores are those of these rows; None: every row, since
+    # leave-one-out is exact
     validation_rows: np.ndarray | None = None
     validation_votes: np.ndarray | None = None  # leave-one-out; None: computed when needed
     coefficients_: list | None = None  # that make predictions quick; None: computed when needed
     calibrations: list = field(default_factory=list)  # one for each target with classes
-    crossed: list | None = (
-        None  # cross-fitted scores of the validation rows; None: computed when needed
-    )
+    # cross-fitted scores of the validation rows; None: computed when needed
+    crossed: list | None = None
 
     @property
     def Y(self) -> np.ndarray:
@@ -398,7 +412,9 @@ class FittedTarget:
         return [calibration.scores(piece) for calibration, piece in pairs]
 
     def cross_fitted(self) -> list:
-        "Return the scores of the validation rows, by calibrations that saw neither its label nor one of its part"
+        """Return the scores of the validation rows, by calibrations that saw neither its label
+        nor one of its part
+        """
         if self.crossed is None:
             rows, votes = self.validation()
             # a temperature alone is one number, which is not fitted to rows
@@ -419,7 +435,9 @@ class FittedTarget:
         return found
 
     def _without_parts(self, labelled, masks):
-        "Yield for each mask what `_labelled` says of the other rows, by the model that never saw the mask's"
+        """Yield for each mask what `_labelled` says of the other rows, by the model that never
+        saw the mask's
+        """
         if self.validation_rows is not None:
             for mask in masks:
                 yield [[values[~mask] for values in each] for each in labelled]
@@ -431,7 +449,9 @@ class FittedTarget:
             yield others._labelled(fewer, np.arange(len(fewer)))
 
     def leave_one_out_scores(self) -> list:
-        "Return the scores of every training row, by the model that never saw it; cross-fitted where it calibrated"
+        """Return the scores of every training row, by the model that never saw it; cross-fitted
+        where it calibrated
+        """
         found, (rows, _) = self.scores(self.leave_one_out()), self.validation()
         for scores, crossed in zip(found, self.cross_fitted()):
             scores[rows] = crossed
@@ -442,7 +462,9 @@ class FittedTarget:
         return [softmax(scores) for scores in self.scores(votes)]
 
     def predictions(self, votes) -> np.ndarray:
-        "Return the most probable class, the first among equals; or the number: (queries,) or (queries, targets)"
+        """Return the most probable class, the first among equals; or the number: (queries,) or
+        (queries, targets)
+        """
         if not self.labels:
             return votes.copy() if self.several else votes[:, 0].copy()
         return self.most_probable(self.scores(votes))

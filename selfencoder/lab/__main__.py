@@ -138,6 +138,24 @@ OURS = ["ke", "ke_plain", "ke_fixed", "knn_view"]
 OURS_EVERYDAY = ["ke", "ke_plain"]
 
 
+def drop_superseded():
+    "Drop the records that a later one of the same cell supersedes"
+    import json
+    from selfencoder.files import write_atomically
+    from selfencoder.lab.large_tables import LargeCell
+    from selfencoder.lab.many_tables import TableCell
+    from selfencoder.lab.published_peers import PublishedCell
+    from selfencoder.paper.experiments import Cell
+    from selfencoder.paper.results_store import Store, last_records
+
+    kinds = [TableCell, TableCell, LargeCell, Cell, PublishedCell]
+    for folder, kind in zip(FOLDERS.values(), kinds):
+        records = last_records(Store(folder).lines("cells", kind._fields), kind)
+        text = "".join(json.dumps(record) + "\n" for record in records)
+        if records:
+            write_atomically(Path(folder) / "cells.jsonl", text.encode())
+
+
 def evidence(args):
     "Compute the package's own rows of all stored comparisons again"
     if not args.since:
@@ -155,6 +173,8 @@ def evidence(args):
     failed |= compare_large(args)
     if args.data:
         failed |= published_peers(args)
+    if not failed:
+        drop_superseded()
     return failed
 
 # %% ../../nbs/lab/commands.ipynb #5bb95725
@@ -206,7 +226,7 @@ def main(words=None) -> int:
     args.command_line = " ".join(["python -m selfencoder.lab", *words])
     try:
         return args.function(args)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         print(f"selfencoder.lab {args.name}: {error}", file=sys.stderr)
         return 2
 

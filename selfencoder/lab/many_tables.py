@@ -20,7 +20,7 @@ from .collections import load_table, table_folds, target_kind
 from .measures import MEASURES, measure_fit
 from .peers import PEERS
 from ..paper.reports import Table, spread_apart
-from ..paper.results_store import Store, latest, run_grid
+from ..paper.results_store import Store, last_records, run_grid
 from ..paper.statistics import plot_critical_difference, rank_models, signed_rank
 
 # %% ../../nbs/lab/many_tables.ipynb #0c6a116d
@@ -87,7 +87,8 @@ def run_tables(tables, models, folder, **options) -> list:
 
 def read_tables(folder) -> pd.DataFrame:
     "Return the finished cells of a run, a row each"
-    return pd.DataFrame(latest(Store(folder).lines("cells", TableCell._fields), TableCell))
+    records = last_records(Store(folder).lines("cells", TableCell._fields), TableCell)
+    return pd.DataFrame([record for record in records if "error" not in record])
 
 # %% ../../nbs/lab/many_tables.ipynb #a01321db
 def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:

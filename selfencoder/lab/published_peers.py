@@ -34,7 +34,7 @@ import torch
 
 from .measures import class_measures, timed_answers
 from .peers import PEERS, Peer
-from ..paper.results_store import Store, latest, run_grid
+from ..paper.results_store import Store, last_records, run_grid
 from ..paper.statistics import rank_models, signed_rank
 
 # %% ../../nbs/lab/published_peers.ipynb #7a9f4f2b
@@ -214,7 +214,8 @@ def run_published(path, models, folder, tables=None, **options) -> list:
 
 def read_published(folder) -> pd.DataFrame:
     "Return the finished cells of a run, a row each"
-    return pd.DataFrame(latest(Store(folder).lines("cells", PublishedCell._fields), PublishedCell))
+    records = last_records(Store(folder).lines("cells", PublishedCell._fields), PublishedCell)
+    return pd.DataFrame([record for record in records if "error" not in record])
 
 # %% ../../nbs/lab/published_peers.ipynb #cc79b0f7
 @lru_cache

@@ -36,6 +36,7 @@ from selfencoder.tables import (
     read_table,
     remember_columns,
 )
+from ..text_values import TextColumns
 
 # %% ../../nbs/paper/05_coordinates.ipynb #1fa63756
 @dataclass
@@ -237,6 +238,8 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         Number of columns of the table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if the table has names that are strings.
+    text_ : TextColumns
+        How text that holds numbers or dates is read.
     encoding_ : TableEncoding
         How each column is encoded.
     encoded_feature_names_ : ndarray
@@ -293,6 +296,8 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
             )
         remember_columns(table, self)
         names = getattr(self, "feature_names_in_", None)
+        self.text_ = TextColumns.fit(table, names, self.categorical_features)
+        table = self.text_.read(table)
         self.encoding_ = TableEncoding.fit(table, names, self.categorical_features)
         E = self.encoding_.encode(table)
         self.varying_ = varying_columns(E)
@@ -310,7 +315,8 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         return scale_map(E, marks=np.flatnonzero(only_centred))
 
     def _encode(self, table):
-        return self.encoding_.encode(table)[:, self.varying_]
+        E = self.encoding_.encode(self.text_.read(table))
+        return E[:, self.varying_]
 
     def _coordinates(self, E):
         Z = E if self.invariance is None else self.affine_(E)

@@ -39,7 +39,7 @@ from ..network.model import SelfEncoderNetwork, start_random
 from ..network.training import draw_visible
 from ..network.solvers import adam_many
 from .baselines import BASELINES, CONTROLS, Model, OURS, on_coordinates
-from .results_store import Store, cell_of, run_grid
+from .results_store import Store, cell_of, last_records, run_grid
 from ..search import best_columns
 from ..targets import most_voted
 
@@ -508,8 +508,8 @@ def measure(cell: Cell, budget: Budget) -> dict:
 
 # %% ../../nbs/paper/09_experiments.ipynb #927c6cde
 def read_records(folder) -> list:
-    "Return the records of a run"
-    return Store(folder).lines("cells", Cell._fields)
+    "Return the records of a run, of each cell the last one"
+    return last_records(Store(folder).lines("cells", Cell._fields), Cell)
 
 # %% ../../nbs/paper/09_experiments.ipynb #d60a75f7
 @lru_cache
