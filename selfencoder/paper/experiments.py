@@ -5,9 +5,8 @@
 # %% auto #0
 __all__ = ['PAPER', 'FULL', 'TINY', 'PUBLISHED', 'PROTOCOLS', 'ONE_BY_ONE', 'SELF_ENCODERS', 'PAPER_BASELINES', 'MODELS',
            'PUBLISHED_BASELINES', 'PaperSettings', 'Budget', 'Reconstruction', 'Cell', 'seed_of', 'dataset_table',
-           'columns_of', 'split', 'folds', 'selection_splits', 'vote_accuracies', 'NetworkModel', 'LinearSVM',
-           'model_of', 'Search', 'Selection', 'select', 'measure', 'read_records', 'work', 'grid', 'run',
-           'differing_cells']
+           'columns_of', 'split', 'folds', 'selection_splits', 'vote_accuracies', 'NetworkModel', 'model_of', 'Search',
+           'Selection', 'select', 'measure', 'read_records', 'work', 'grid', 'run', 'differing_cells']
 
 # %% ../../nbs/paper/09_experiments.ipynb #fd5ac249
 import copy
