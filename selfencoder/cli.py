@@ -382,8 +382,8 @@ def _note_row_numbers(table):
         is_integer = values.dtype.kind in "iu" and len(values) >= 20
         if is_integer and (values.diff().iloc[1:] > 0).all():
             note(
-                f"column {name!r} grows from row to row, as a row number does: if it is one, leave it out with "
-                f"--ignore {name!r}, or name the rows by it with --id {name!r}"
+                f"column {name!r} grows from row to row, as a row number does: if it is one, leave "
+                f"it out with --ignore {name!r}, or name the rows by it with --id {name!r}"
             )
 
 # %% ../nbs/tools/cli.ipynb #8eb4ab61
@@ -399,7 +399,8 @@ def read_target(target, args):
     if values.isna().any():
         example = values.index[values.isna()][0]
         raise ValueError(
-            f"the target {args.target!r} holds numbers, but not in row {example}: correct it, or leave it empty"
+            f"the target {args.target!r} holds numbers, but not in row {example}: correct it, or "
+            "leave it empty"
         )
     if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
         values = values.astype(int)
@@ -408,8 +409,8 @@ def read_target(target, args):
         return values, False
     if values.nunique() == 1:
         raise ValueError(
-            f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target out to "
-            "find neighbours without it"
+            f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target "
+            "out to find neighbours without it"
         )
     as_number = " (--numbers: as a number)" if values.dtype.kind in "iuf" else ""
     note(f"{args.target!r} is taken as {values.nunique()} classes{as_number}")
@@ -429,15 +430,15 @@ def target_is_classes(target, args) -> bool:
         )
     if args.numbers and not is_numeric:
         raise ValueError(
-            f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: leave "
-            "--numbers out to predict classes"
+            f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: "
+            "leave --numbers out to predict classes"
         )
     if args.classes or args.numbers:
         return args.classes
     if not is_numeric and n_different > max(20, len(target) / 2):
         raise ValueError(
-            f"the target {args.target!r} has {n_different:,} different values in {len(target):,} rows, "
-            "which are hardly classes: choose another column, or pass --classes"
+            f"the target {args.target!r} has {n_different:,} different values in {len(target):,} "
+            "rows, which are hardly classes: choose another column, or pass --classes"
         )
     return not is_numeric or n_different <= 20 and bool((target % 1 == 0).all())
 
@@ -523,8 +524,8 @@ def columns_and_file(model, args) -> tuple:
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ValueError(
-            f"{args.model!r} was fitted without column names, which are needed to read a file: fit it on a "
-            "DataFrame"
+            f"{args.model!r} was fitted without column names, which are needed to read a file: fit "
+            "it on a DataFrame"
         )
     return list(names), getattr(model, "from_file_", {"id": None, "readers": {}})
 
@@ -538,7 +539,8 @@ def read_queries(names: list, from_file: dict, args):
         rows = rows_from_file(args.query, names, *options)
     if from_file["id"] != rows.index.name:
         note(
-            f"{args.query!r} has no column {from_file['id']!r}: its rows are numbered, counted from 0"
+            f"{args.query!r} has no column {from_file['id']!r}: its rows are numbered, counted "
+            "from 0"
         )
     return rows
 
@@ -597,7 +599,8 @@ def predict(args):
     model = open_model(args.model)
     if not hasattr(model, "predict"):
         raise ValueError(
-            f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such models"
+            f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such "
+            "models"
         )
     queries = read_queries(*columns_and_file(model, args), args)
     with about_the_table(), working(f"predicting {len(queries):,} rows"):
@@ -744,7 +747,8 @@ def explore(args):
         choices=["paper", "nested", "both", "published"],
         default="both",
         help="paper: select on the test fold, optimistic; nested: select inside the training fold; both: these two "
-        "(default); published: a reconstruction fitted to the published figures, optimistic by design",
+        "(default); published: a reconstruction fitted to the published figures, optimistic by "
+        "design",
     ),
     option(
         "--budget",

@@ -551,8 +551,8 @@ def summary_of(model, record: dict) -> str:
     columns = f"{shown} columns"
     if record["hidden"]:
         columns = (
-            f"{shown} of {shown + record['hidden']} columns (those that count most; the others are compared, "
-            "but not shown)"
+            f"{shown} of {shown + record['hidden']} columns (those that count most; the others are "
+            "compared, but not shown)"
         )
     if not hasattr(model, "loo_score_"):
         return f"{rows}, {columns}."
@@ -568,7 +568,8 @@ def score_words(model, target: dict) -> str:
     usual = int(np.argmax(target["mean"]))
     return (
         f"{name} is predicted right for {100 * score:.0f} % of rows, each row by the others "
-        f"({str(target['classes'][usual])!r} for all would be right for {100 * target['mean'][usual]:.0f} %)"
+        f"({str(target['classes'][usual])!r} for all would be right for "
+        f"{100 * target['mean'][usual]:.0f} %)"
     )
 
 
@@ -578,8 +579,8 @@ def columns_note(model) -> str:
     idle = ""
     if hasattr(model, "predict"):
         effect = (
-            "Effect: how much worse predictions become if the cells of the column come from other rows (loss of "
-            "R², each row predicted by the others). "
+            "Effect: how much worse predictions become if the cells of the column come from other "
+            "rows (loss of R², each row predicted by the others). "
         )
         idle = " Much share and little effect: rows differ in it, and it matters little."
     weight = "All columns count the same when rows are compared. "

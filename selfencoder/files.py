@@ -127,8 +127,8 @@ def check_types(archive: ZipFile) -> list[str]:
     if strange:
         node = strange[0]
         raise ValueError(
-            f"it holds {node['__module__']}.{node['__class__']} as a {node['__loader__']}, and a model holds "
-            "only plain values, numpy's types and classes of selfencoder"
+            f"it holds {node['__module__']}.{node['__class__']} as a {node['__loader__']}, and a "
+            "model holds only plain values, numpy's types and classes of selfencoder"
         )
     return sorted({f"{node['__module__']}.{node['__class__']}" for node in nodes})
 
@@ -144,8 +144,8 @@ def save_model(model, path):
             check_types(archive)
         except ValueError as error:
             raise ValueError(
-                f"this {type(model).__name__} can't be written to a file, since {error}: make labels and "
-                "names text or numbers."
+                f"this {type(model).__name__} can't be written to a file, since {error}: make "
+                "labels and names text or numbers."
             ) from None
     write_atomically(path, data)
 
@@ -160,8 +160,8 @@ def load_model(path, cls: type):
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         reason = reason.partition("\n")[0].rstrip(".")
         raise ValueError(
-            f"{str(path)!r} is damaged or is no model file of selfencoder ({reason:.200}): fetch it again, "
-            "or save the model again."
+            f"{str(path)!r} is damaged or is no model file of selfencoder ({reason:.200}): fetch "
+            "it again, or save the model again."
         ) from None
     _check_version(path, version)
     if not isinstance(model, cls):
@@ -190,6 +190,6 @@ def _check_version(path, version: str):
 
     if version.split(".")[:2] != __version__.split(".")[:2]:
         raise ValueError(
-            f"{str(path)!r} was written by selfencoder {version}, and this is {__version__}: open it with "
-            "the version that wrote it, or fit and save the model again."
+            f"{str(path)!r} was written by selfencoder {version}, and this is {__version__}: open "
+            "it with the version that wrote it, or fit and save the model again."
         )

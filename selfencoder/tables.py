@@ -85,7 +85,8 @@ def read_table(X, estimator):
     if 0 in table.shape:
         what = "sample" if table.shape[1] else "feature"
         raise ValueError(
-            f"Found a table with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is required."
+            f"Found a table with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is "
+            "required."
         )
     return table
 
@@ -348,8 +349,8 @@ def _position(item, d, names):
     if names is not None:
         known += f" or names such as {names[0]!r}"
     raise ValueError(
-        f"categorical_features={item!r} is not a column of X: pass 'from_dtype', None, a boolean mask, "
-        f"or a list of {known}."
+        f"categorical_features={item!r} is not a column of X: pass 'from_dtype', None, a boolean "
+        f"mask, or a list of {known}."
     )
 
 # %% ../nbs/base/tables.ipynb #9fbb58e5
@@ -388,7 +389,8 @@ def _check_category(value, name):
     _refuse(
         name,
         f"the category {value!r} of type {type(value).__name__}",
-        "categories may be strings, finite numbers or booleans; .astype(str) turns others into strings",
+        "categories may be strings, finite numbers or booleans; .astype(str) turns others into "
+        "strings",
     )
 
 # %% ../nbs/base/tables.ipynb #9beac083

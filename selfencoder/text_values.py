@@ -190,8 +190,8 @@ def _warn_of_marks(name, text):
     word = {",": "comma", ".": "point"}[mark]
     warnings.warn(
         TableWarning(
-            f"Column {name!r} holds numbers such as {text!r}, in which the {word} may mark decimals or group "
-            "thousands, so it is taken as text",
+            f"Column {name!r} holds numbers such as {text!r}, in which the {word} may mark "
+            "decimals or group thousands, so it is taken as text",
             f"read the file with decimal={mark!r} or thousands={mark!r}",
             "choose --decimal , or --decimal .",
         ),
@@ -253,9 +253,10 @@ def date_reader(column: pd.Series, name) -> DateText | Undecided | None:
 def _warn_of_order(name, text, formats):
     warnings.warn(
         TableWarning(
-            f"Column {name!r} holds dates such as {text!r}, in which no value shows whether the day or the "
-            "month comes first, so it is taken as text",
-            f"convert it with pd.to_datetime(column, format={formats[0]!r}) or format={formats[1]!r}",
+            f"Column {name!r} holds dates such as {text!r}, in which no value shows whether the "
+            "day or the month comes first, so it is taken as text",
+            f"convert it with pd.to_datetime(column, format={formats[0]!r}) or "
+            f"format={formats[1]!r}",
             "write its dates as 2025-12-31",
         ),
         stacklevel=2,
@@ -290,8 +291,8 @@ def free_text(column: pd.Series, name) -> FreeText | None:
         return None
     warnings.warn(
         TableWarning(
-            f"Column {name!r} holds free text ({len(counts):,} different values in {counts.sum():,} rows), "
-            "which is left out of the comparison",
+            f"Column {name!r} holds free text ({len(counts):,} different values in "
+            f"{counts.sum():,} rows), which is left out of the comparison",
             "the how-to 'Use text columns' turns it into numbers",
             "the how-to 'Use text columns' turns it into numbers",
         ),
@@ -303,8 +304,8 @@ def free_text(column: pd.Series, name) -> FreeText | None:
 def _warn_of_levels(name, n_levels, n_rows):
     warnings.warn(
         TableWarning(
-            f"Column {name!r} has {n_levels:,} categories in {n_rows:,} rows, nearly one per row, which tells "
-            "little about similarity",
+            f"Column {name!r} has {n_levels:,} categories in {n_rows:,} rows, nearly one per row, "
+            "which tells little about similarity",
             "drop the column if it is an identifier",
             "leave it out with --ignore if it is an identifier",
         ),
@@ -359,7 +360,8 @@ def text_reader(column: pd.Series, name):
 def _warn_of_missing(name, reader):
     warnings.warn(
         TableWarning(
-            f"Column {name!r} is read as {reader}s, and {reader.missing[0]!r} is none, so it counts as missing",
+            f"Column {name!r} is read as {reader}s, and {reader.missing[0]!r} is none, so it "
+            "counts as missing",
             "correct it, or make it missing",
             "correct it, or leave it empty",
         ),
