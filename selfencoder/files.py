@@ -20,7 +20,7 @@ import numpy as np
 
 # %% ../nbs/base/files.ipynb #05a04576
 def _place(path) -> tuple[Path, int | None]:
-    "Return the file that `path` leads to and its permissions (None: it is new); raise OSError if it cannot be replaced"
+    "Return the file behind `path` and its permissions, None if new; raise OSError if it must stay"
     path = Path(os.path.realpath(path))
     try:
         mode = path.stat().st_mode
@@ -45,7 +45,7 @@ def is_stream(path) -> bool:
 
 # %% ../nbs/base/files.ipynb #1dc1f7d6
 def _written_beside(path, mode, data):
-    "Write `data` to a new file in the folder of `path`, on disk, with no more permissions than `mode`"
+    "Write `data` to a new file beside `path`, on disk, with no more permissions than `mode`"
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
     beside = path.with_name(f".{path.name[:80]}.{uuid.uuid4().hex}.tmp")
@@ -65,7 +65,7 @@ def _written_beside(path, mode, data):
 
 
 def write_atomically(path, data: bytes):
-    "Write `data` so that the file is either the old one or the new one, whole; a stream is written to as it is"
+    "Write `data` so that the file is the old one or the new one, whole; or write to a stream"
     if is_stream(path):
         with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream:
             stream.write(data)
@@ -98,7 +98,7 @@ _BUILTIN_TYPES = {
 
 
 def _is_trusted(node: dict) -> bool:
-    "Return whether a node of the archive is of a plain type, of numpy's, or of a class of this package"
+    "Return whether a node of the archive is of a plain type, numpy's, or a class of this package"
     loader, module, name = node["__loader__"], node["__module__"], node["__class__"]
     if module == "builtins":
         return name in _BUILTIN_TYPES.get(loader, ())
@@ -134,7 +134,7 @@ def check_types(archive: ZipFile) -> list[str]:
 
 # %% ../nbs/base/files.ipynb #dc1c2596
 def save_model(model, path):
-    "Write a fitted estimator to one file, atomically; raise ValueError if it could not be loaded again"
+    "Write a fitted estimator to one file, whole; raise ValueError if it could not be loaded again"
     from selfencoder import __version__
     from skops.io import dumps
 
@@ -151,7 +151,7 @@ def save_model(model, path):
 
 # %% ../nbs/base/files.ipynb #a0e7c245
 def load_model(path, cls: type):
-    "Read an estimator that `save_model` wrote, if it is a `cls`; raise ValueError if the file is not what it should be"
+    "Read an estimator that `save_model` wrote; raise ValueError if the file holds no `cls`"
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no model file at {str(path)!r}.")
     try:

@@ -94,7 +94,7 @@ def widths_of(text, delimiter) -> set:
 
 
 def find_delimiter(text: str, path) -> str:
-    "Return the delimiter that divides all rows into equally many fields, or else the one with most in the header"
+    "Return the delimiter that divides all rows into equally many fields, else the header into most"
     widths = {delimiter: widths_of(text, delimiter) for delimiter in DELIMITERS}
     fitting = [each for each, found in widths.items() if len(found) == 1 and max(found) > 1]
     if len(fitting) > 1:
@@ -219,7 +219,7 @@ def decimal_readers(table: pd.DataFrame, decimal: str | None) -> dict:
 
 
 def typed_table(table: pd.DataFrame, readers: dict, id: str | None = None) -> pd.DataFrame:
-    "Return the content of a file with the types of a training table; the column `id` becomes the index"
+    "Return what a file holds with the types of a training table; the column `id` becomes the index"
     columns = {}
     for name, column in table.items():
         if name in readers:

@@ -141,7 +141,7 @@ def mark_by_groups(amounts: list) -> str | None:
 
 
 def is_quantity(amounts: list, mark: str) -> bool:
-    "Whether written numbers are quantities, not labels made of digits"
+    "Return whether written numbers are quantities, not labels made of digits"
     has_unit = any(amount.unit for amount in amounts)
     has_fraction = any(mark in amount.digits for amount in amounts)
     n_groups = {amount.n_groups(mark) for amount in amounts}
@@ -151,7 +151,7 @@ def is_quantity(amounts: list, mark: str) -> bool:
 def number_reader(
     column: pd.Series, name, decimal: str | None = None
 ) -> NumberText | Undecided | None:
-    "Find out how the text of a column is read as numbers, by a `decimal` mark that is known or not; None if it is not"
+    "Find out how a column's text is read as numbers, None if it is not; `decimal`: a known mark"
     marks = (".", ",") if decimal is None else (decimal,)
     counts = text_counts(column)
     amounts = {text: amount_in(text) for text in counts.index}
@@ -219,7 +219,7 @@ class DateText:
         return pd.Series(pd.to_datetime(texts, format=self.format, errors="coerce"), index=texts)
 
     def read(self, column: pd.Series) -> pd.Series:
-        "Return `column` with its text read as dates; text that is none of training's stays as it is"
+        "Return `column` with its text read as dates; text that is no such date stays as it is"
         texts = text_counts(column).index
         found = self.dates(texts)
         known = found[found.notna() | found.index.isin(self.missing)].to_dict()
@@ -348,7 +348,7 @@ class TextColumns:
 
 # %% ../nbs/base/text_values.ipynb #08494bb3
 def text_reader(column: pd.Series, name):
-    "Find out how the text of a column is read: as numbers, as dates, or not at all; None for categories"
+    "Find out how the text of a column is read: as dates, as numbers, or not; None for categories"
     reader = date_reader(column, name) or number_reader(column, name)
     if reader is None:
         return free_text(column, name)

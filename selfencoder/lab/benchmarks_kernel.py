@@ -48,9 +48,10 @@ from ..reasons import doubtful_labels, predict_interval, predict_sets
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #b66139f3
 def over_draws(draw, seeds: int) -> list:
-    """Return, for each contender, its mean scores over the draws and its processor time; of `least` the minimum.
+    """Return, for each contender, its mean scores over the draws and its processor time.
 
-    `draw` makes of a seed a dict of contenders, functions without arguments, and a function that scores their results.
+    Of the score `least` it is the minimum. `draw` makes of a seed a dict of contenders, functions
+    without arguments, and a function that scores their results.
     """
     found = {}
     for seed in range(seeds):
@@ -116,7 +117,7 @@ def _fits(n, target):
 
 
 def compare_fit(quick=False):
-    "Processor time of a fit in 20 columns, in multiples of the other contenders'"
+    "Compare the processor time of a fit in 20 columns with that of the other contenders"
     others = ("distances and one Cholesky factor", "forest of 300", "SVM, 20 settings, 3 folds")
     for n in (100, 200) if quick else (300, 1000, 2500):
         for target in ("3 classes", "10 classes", "numbers"):
@@ -127,7 +128,7 @@ def compare_fit(quick=False):
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #de23ae55
 def compare_asking(quick=False):
-    "Processor time of 1,000 predictions at n = 1,000, next to a forest's; neighbours next to them"
+    "Compare the processor time of 1,000 predictions at n = 1,000 with a forest's"
     n = 200 if quick else 1000
     X, y = rows_and_classes(2 * n)
     new = X[n:]
@@ -151,7 +152,7 @@ def compare_asking(quick=False):
 
 
 def compare_changes(quick=False):
-    "Processor time of learning or forgetting one row at n = 2,000, as a share of a fit"
+    "Compare the processor time of learning or forgetting one row at n = 2,000 with a fit's"
     n = 200 if quick else 2000
     X, y = rows_and_classes(n + 1)
     models = (
@@ -189,7 +190,7 @@ def with_noise(X: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def compare_noise(quick=False):
-    "Mean accuracy over five folds of nine tables, as they are and with twice as many shuffled columns"
+    "Compare mean accuracies over five folds of nine tables, with and without shuffled columns"
     models = {
         "kernel self-encoder": KernelSelfEncoderClassifier(random_state=0),
         "the same, relevance=None": KernelSelfEncoderClassifier(relevance=None),
@@ -212,7 +213,7 @@ def compare_noise(quick=False):
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #c2f31156
 def noisy_clusters(n: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    "Return rows of clusters in 20 columns, and their ten classes; one row in twenty has a random one"
+    "Return rows of clusters in 20 columns, and their ten classes; one in twenty is random"
     return make_classification(
         n,
         20,
@@ -249,7 +250,7 @@ def landmark_cost(n: int, threads: int = 2) -> dict:
 
 
 def compare_growth(quick=False):
-    "A fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, with 1,000 landmarks"
+    "Measure a fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, 1,000 landmarks"
     before = None
     for n in (800, 1600) if quick else (10_000, 100_000, 1_000_000):
         case = in_a_process("selfencoder.lab.benchmarks_kernel", f"landmark_cost({n})")
@@ -258,7 +259,7 @@ def compare_growth(quick=False):
 
 
 def compare_switch(quick=False):
-    "Exact and with landmarks at the size where 'auto' goes over: accuracy and processor time"
+    "Compare exact and landmark kernels where 'auto' goes over: accuracy and processor time"
     n = 300 if quick else 3000
     for name in ("digits",) if quick else ("letter", "magic", "penbased", "phoneme", "ring"):
         X, y = load_dataset("digits", return_X_y=True, as_frame=True) if quick else load_table(name)
@@ -293,7 +294,7 @@ def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
 
 
 def compare_doubts(quick=False):
-    "Wrong labels among the most doubtful, next to cleanlab with a forest under cross-validation; mean of three draws"
+    "Count wrong labels among the most doubtful, and with cleanlab on a forest; mean of three draws"
     from cleanlab.version import __version__ as cleanlab_version
 
     names = ["wine", "breast_cancer", "ionosphere", "german_categorical"]
@@ -335,7 +336,7 @@ def _quantile(scores, coverage):
 
 
 def split_interval(model, X, y, Q, coverage, seed):
-    "Return intervals by split conformal prediction: from the errors on a third of the rows that was set aside"
+    "Return intervals by split conformal prediction: from errors on a third of the rows, set aside"
     train, aside = train_test_split(np.arange(len(y)), test_size=1 / 3, random_state=seed)
     model.fit(X.iloc[train], y[train])
     reach = _quantile(np.abs(y[aside] - model.predict(X.iloc[aside])), coverage)
@@ -343,7 +344,7 @@ def split_interval(model, X, y, Q, coverage, seed):
 
 
 def split_sets(model, X, y, Q, coverage, seed):
-    "Return split conformal sets: classes no less probable than the quantile of the labels of rows set aside"
+    "Return split conformal sets: classes as probable as the quantile of the labels set aside"
     train, aside = train_test_split(
         np.arange(len(y)), test_size=1 / 3, random_state=seed, stratify=y
     )
@@ -387,7 +388,7 @@ def interval_of_one_width(model, Q, y, coverage):
 
 
 def forest_interval(X, y, Q, coverage, seed):
-    "Return intervals by a quantile forest: quantiles of the training targets that share leaves with a query"
+    "Return intervals by a quantile forest: quantiles of the targets that share leaves with a query"
     coordinates = TableCoordinates(None).fit(X)
     trees = RandomForestRegressor(300, min_samples_leaf=5, random_state=seed)
     leaves = trees.fit(coordinates.transform(X), y).apply(coordinates.transform(X))
@@ -403,7 +404,7 @@ def forest_interval(X, y, Q, coverage, seed):
 
 
 def score_interval(interval, y, hardness, spread):
-    "Return coverage, over all and by thirds of `hardness`, and width and interval score in units of `spread`"
+    "Return coverage, by thirds of `hardness` too, and width and score in units of `spread`"
     low, high = interval.T
     inside = (low <= y) & (y <= high)
     missed = np.maximum(low - y, 0) + np.maximum(y - high, 0)
@@ -420,7 +421,7 @@ def score_interval(interval, y, hardness, spread):
 
 
 def compare_intervals(quick=False):
-    "Compare intervals of 90 % with split conformal prediction and a quantile forest; mean of five divisions"
+    "Compare intervals of 90 % with split conformal ones and a quantile forest, five times"
     for name, real, X, y in number_tables(quick):
 
         def draw(seed):
@@ -458,7 +459,7 @@ def compare_intervals(quick=False):
 
 
 def compare_sets(quick=False):
-    "Coverage and size of sets of classes of 90 %, next to split conformal prediction; mean of five divisions"
+    "Compare coverage and size of 90 % sets with split conformal prediction; mean of five divisions"
     names = ["wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"]
     for name in ["iris"] if quick else names:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
@@ -520,7 +521,7 @@ NOVELTY_TABLES = "wine glass ecoli breast_cancer ionosphere digits german_catego
 
 
 def compare_novelty(quick=False):
-    "AUROC with one class left out, next to distances, LOF and an isolation forest; mean over classes and three draws"
+    "Compare the AUROC of a class left out with distances, LOF and a forest; mean over three draws"
     for name in ["iris"] if quick else NOVELTY_TABLES:
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         X, y = X.reset_index(drop=True), np.unique(y, return_inverse=True)[1]
@@ -584,7 +585,7 @@ def imputation_errors(filled, observed, lost) -> dict:
 
 
 def compare_holes(quick=False):
-    "Errors of imputed numbers and categories, next to scikit-learn's imputers; mean of two draws"
+    "Compare errors of imputed values with those of scikit-learn's imputers; mean of two draws"
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer, KNNImputer
 
