@@ -50,7 +50,7 @@ def _fill_masked(X):
 
 
 def different_names(names) -> list:
-    "Number the names that come more than once, as pandas does when it reads a file"
+    "Give numbers to names that come more than once, as pandas does when it reads a file"
     different = list(dict.fromkeys(names))
     if len(different) == len(names):
         return list(names)
