@@ -11,7 +11,6 @@ import datetime
 import numbers
 import re
 import reprlib
-import warnings
 from collections import defaultdict
 from dataclasses import dataclass
 
