@@ -29,6 +29,7 @@ from selfencoder.kernel.many_rows import (
     Tried,
     UNLABELLED_LOCAL,
     UNLABELLED_RIDGE,
+    UNLABELLED_ROWS,
     ValidatedRows,
     build,
     landmark_maps,
@@ -337,7 +338,7 @@ def unlabelled_many(settings, maps, rows: Rows, weights, sums, roles) -> Selecte
     local_penalty = UNLABELLED_LOCAL if settings.alpha == "auto" else float(settings.alpha)
     model = FeatureRidge(maps[0], rows, weights, penalty, sums[0])
     chosen = [Tried(0, maps[0], model, [], np.zeros(0), np.nan, 1.0)]
-    local = Local(False, local_penalty, 1.0)
+    local = Local(False, UNLABELLED_ROWS, local_penalty, 1.0)
     smoother = build(chosen, local, maps, rows, weights, sums)
     similarity = similarity_of(chosen, maps, rows)
     smoother.similarity = similarity.with_search(roles.landmarks, roles.choosing[:RECALL_ROWS])
