@@ -28,9 +28,10 @@ def with_foreign_cells(
     return mixed
 
 # %% ../../nbs/kernel/13_importance.ipynb #cce7287e
-MOST_WEIGHTS = 20_000_000
-# fewer tried rows would say too little: with very many rows they are predicted in blocks
-FEWEST_TRIES = 50
+# each tried row is predicted with the errors of all that are tried at a time, so these are few
+TRIED_AT_A_TIME = 25
+# tried rows times training rows times targets at a time
+MOST_ENTRIES = 20_000_000
 
 
 def centred(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -39,52 +40,21 @@ def centred(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def comparable_targets(fitted: FittedModel) -> np.ndarray:
-    "Return the targets of the training rows, (n, c): indicators of classes; numbers in units of their deviation"
-    target = fitted.target
-    Y = target.Y
-    if target.labels:
+    "Return indicators of classes, or numbers divided by their standard deviation: (n, targets)"
+    Y = fitted.target.Y
+    if fitted.target.labels:
         return Y
-    deviation = np.sqrt(np.average(centred(Y, target.weights) ** 2, axis=0, weights=target.weights))
+    weights = fitted.target.weights
+    deviation = np.sqrt(np.average(centred(Y, weights) ** 2, axis=0, weights=weights))
     return Y / np.where(deviation > 0, deviation, 1.0)
 
+
+def own_errors(errors: np.ndarray, groups: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    "Return for each of `rows` the errors of its group, zero elsewhere: (n, rows * targets)"
+    together = groups[:, None] == groups[rows]
+    return (together[:, :, None] * errors[:, None]).reshape(len(errors), -1)
+
 # %% ../../nbs/kernel/13_importance.ipynb #2476618f
-class ForeignCells:
-    "Some training rows, each beside another one, from which it takes the cells of a column"
-
-    def __init__(self, fitted: FittedModel, n_tries: int, random_state=0):
-        target = fitted.target
-        n = len(target.weights)
-        rng = np.random.default_rng(random_state)
-        self.fitted = fitted
-        self.Y = comparable_targets(fitted)
-        self.errors = self.Y - fitted.geometry.leave_one_out(self.Y, target.groups)
-        self.groups = np.arange(n) if target.groups is None else target.groups
-        self.rows = np.resize(rng.permutation(n), n_tries)
-        self.others = rng.integers(n, size=n_tries)
-
-    def predict(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        "Return the predictions for `queries` by all but `rows`, which they come from, and their groups"
-        weights = self.fitted.geometry.outputs(queries)
-        together = self.groups[rows][:, None] == self.groups
-        return weights @ self.Y - (weights * together) @ self.errors
-
-    def loss(self, column: int | None = None) -> float:
-        "Return the mean squared error with the cells of `column` from other rows; None: with their own"
-        target = self.fitted.target
-        Z = self.fitted.geometry.Z
-        queries = Z[self.rows]
-        if column is not None:
-            coordinates = self.fitted.coordinates
-            queries = with_foreign_cells(coordinates, queries, Z[self.others], column)
-        at_a_time = max(1, MOST_WEIGHTS // len(Z))
-        blocks = range(0, len(queries), at_a_time)
-        predicted = [
-            self.predict(queries[i : i + at_a_time], self.rows[i : i + at_a_time]) for i in blocks
-        ]
-        errors = np.concatenate(predicted) - self.Y[self.rows]
-        return np.average((errors**2).sum(axis=1), weights=target.weights[self.rows])
-
-# %% ../../nbs/kernel/13_importance.ipynb #f8154302
 def column_losses(
     fitted: FittedModel,  # with a target
     n_tries: int = 500,  # training rows that are tried, each with the cells of another row
@@ -92,20 +62,50 @@ def column_losses(
     random_state=0,
 ) -> np.ndarray:  # one for each column; NaN for columns that were not tried
     "Return what is lost of R^2 if the cells of a column come from other rows"
+    geometry = fitted.geometry
     weights = fitted.target.weights
-    limit = max(FEWEST_TRIES, MOST_WEIGHTS // len(weights))
-    tried = ForeignCells(fitted, min(n_tries, limit), random_state)
-    spread = (centred(tried.Y, weights) ** 2).sum(axis=1)
-    variance = max(np.average(spread, weights=weights), 1e-300)
-    unchanged = tried.loss()
-    losses = np.full(fitted.coordinates.n_features_in_, np.nan)
-    for column in range(len(losses)) if columns is None else columns:
-        losses[column] = (tried.loss(column) - unchanged) / variance
-    return losses
+    n = len(weights)
+    groups = np.arange(n) if fitted.target.groups is None else fitted.target.groups
+    Y = comparable_targets(fitted)
+    errors = Y - geometry.leave_one_out(Y, fitted.target.groups)
+    rng = np.random.default_rng(random_state)
+    rows = np.resize(rng.permutation(n), n_tries)
+    others = rng.integers(n, size=n_tries)
+    columns = range(fitted.coordinates.n_features_in_) if columns is None else columns
+    increase = np.full((fitted.coordinates.n_features_in_, n_tries), np.nan)
+    at_a_time = int(np.clip(MOST_ENTRIES // Y.size, 1, TRIED_AT_A_TIME))
+    for first in range(0, n_tries, at_a_time):
+        some = slice(first, first + at_a_time)
+        tried = rows[some]
+        targets = np.hstack([Y, own_errors(errors, groups, tried)])
+        coefficients = geometry.vote_coefficients(targets)
+
+        def squared_errors(queries):
+            "Return the squared error of each tried row, predicted with the coordinates `queries`"
+            votes = geometry.vote(queries, coefficients)
+            predicted, own = np.split(votes, [Y.shape[1]], axis=1)
+            own = own.reshape(len(tried), len(tried), -1)
+            own = own[np.arange(len(tried)), np.arange(len(tried))]
+            return ((predicted - own - Y[tried]) ** 2).sum(axis=1)
+
+        Z = geometry.Z[tried]
+        unchanged = squared_errors(Z)
+        for column in columns:
+            mixed = with_foreign_cells(fitted.coordinates, Z, geometry.Z[others[some]], column)
+            increase[column, some] = squared_errors(mixed) - unchanged
+    variance = np.average((centred(Y, weights) ** 2).sum(axis=1), weights=weights)
+    return np.average(increase, axis=1, weights=weights[rows]) / max(variance, 1e-300)
 
 # %% ../../nbs/kernel/13_importance.ipynb #2dbada0f
+# tried rows times training rows times targets in all
+MOST_WORK = 2_000_000
+
+# %% ../../nbs/kernel/13_importance.ipynb #066358ca
 def importances(fitted: FittedModel) -> np.ndarray:
-    "Return the importance of each column for predictions; they sum to one, or are all zero if nothing is lost"
-    losses = np.maximum(column_losses(fitted), 0.0)
-    total = losses.sum()
-    return losses / total if total > 0 else losses
+    "Return how much each column matters for predictions: losses in parts of their sum, or zeros"
+    made = fitted.geometry.made
+    if "importances" not in made:
+        n_tries = np.clip(MOST_WORK // fitted.target.Y.size, 50, 500)
+        losses = np.maximum(column_losses(fitted, int(n_tries)), 0.0)
+        made["importances"] = losses / max(losses.sum(), 1e-300)
+    return made["importances"].copy()
