@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .kernel.fit import FittedModel
 from .kernel import similarity
+from .kernel.importance import column_losses
 from .kernel.target import FittedTarget
 
 # %% ../nbs/tools/reasons.ipynb #e42b870c
@@ -186,67 +187,38 @@ def relevant_columns(model) -> pd.Series:
     return found.sort_values(ascending=False, kind="stable")
 
 # %% ../nbs/tools/reasons.ipynb #3024b6da
-def labelled(model) -> FittedTarget:
-    "Return the one target of the model, or raise ValueError if it has none or several"
+def target_of(model) -> FittedTarget:
+    "Return what the model predicts, or raise ValueError if it was fitted without a target"
     target = fitted_model(model).target
     if target is None:
         raise ValueError(
             f"{type(model).__name__} was fitted without a target, so it has no labels: fit a "
             "KernelSelfEncoderClassifier or a KernelSelfEncoderRegressor."
         )
+    return target
+
+
+def labelled(model) -> FittedTarget:
+    "Return the one target of the model, or raise ValueError if it has none or several"
+    target = target_of(model)
     if target.several:
         raise ValueError(
             f"this answers for one target; the model has {len(target.labels) or target.Y.shape[1]}."
         )
     return target
 
-
-def with_foreign_cells(coordinates, Z: np.ndarray, others: np.ndarray, column: int) -> np.ndarray:
-    "Return the coordinates `Z` as they would be with one column of the table taken from `others`"
-    mixed = Z.copy()
-    own = coordinates.sources_ == column
-    mixed[:, own] = others[:, own]
-    if "white" in coordinates.parts_:
-        inputs = coordinates.layout_.whitened == column
-        M = coordinates.parts_["white"].matrix
-        whitened = coordinates.sources_ < 0
-        change = (others - Z)[:, whitened] @ np.linalg.pinv(M)
-        mixed[:, whitened] += change[:, inputs] @ M[inputs]
-    return mixed
-
 # %% ../nbs/tools/reasons.ipynb #865a258a
 def predictive_importance(
-    model,  # a fitted KernelSelfEncoderClassifier or KernelSelfEncoderRegressor with one target
+    model,  # a fitted KernelSelfEncoderClassifier or KernelSelfEncoderRegressor
     n_tries: int = 500,  # how many training rows are tried, each with the cells of another row
     columns=None,  # positions of the columns that are tried; None: all
     random_state=0,
 ) -> pd.Series:
     "Return what is lost of R^2 if the cells of a column come from other rows; NaN for columns that were not tried"
+    target_of(model)
     fitted = fitted_model(model)
-    target = labelled(model)
-    Z = fitted.geometry.Z
-    n = len(Z)
-    groups = np.arange(n) if target.groups is None else target.groups
-    errors = target.Y - fitted.geometry.leave_one_out(target.Y, groups=target.groups)
-    rng = np.random.default_rng(random_state)
-    rows = np.resize(rng.permutation(n), n_tries)
-    others = rng.integers(n, size=n_tries)
-    together = groups[rows][:, None] == groups
-
-    def loss(queries):
-        "Return the mean squared error of leave-one-out votes for the rows with these coordinates"
-        weights = fitted.geometry.outputs(queries)
-        votes = weights @ target.Y - (weights * together) @ errors
-        return np.average(((votes - target.Y[rows]) ** 2).sum(axis=1), weights=target.weights[rows])
-
-    spread = target.Y - np.average(target.Y, axis=0, weights=target.weights)
-    scale = np.average((spread**2).sum(axis=1), weights=target.weights)
-    unchanged = loss(Z[rows])
-    found = np.full(model.n_features_in_, np.nan)
-    for column in range(len(found)) if columns is None else columns:
-        mixed = with_foreign_cells(fitted.coordinates, Z[rows], Z[others], column)
-        found[column] = (loss(mixed) - unchanged) / max(scale, 1e-300)
-    return pd.Series(found, fitted.coordinates.names(), name="importance")
+    losses = column_losses(fitted, n_tries, columns, random_state)
+    return pd.Series(losses, fitted.coordinates.names(), name="importance")
 
 # %% ../nbs/tools/reasons.ipynb #51f833fc
 def doubtful_labels(model) -> pd.DataFrame:

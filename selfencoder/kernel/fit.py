@@ -6,8 +6,8 @@
 __all__ = ['COPIES_SHARE', 'FEWEST_DISTINCT', 'MANY_ROWS', 'LANDMARKS', 'SMALL', 'OUTPUTS', 'FitSettings', 'relative_weights',
            'check_weights', 'row_codes', 'check_groups', 'warn_of_copies', 'kernel_memory', 'check_kernel_memory',
            'kernel_device', 'Given', 'weighable', 'fit_few', 'landmark_count', 'fit_many', 'landmark_weights',
-           'unlabelled_many', 'select_many', 'choose_many', 'Geometry', 'row_positions', 'index_labels', 'FittedModel',
-           'fit_model', 'target_of', 'fitted_target']
+           'unlabelled_many', 'select_many', 'choose_many', 'Geometry', 'row_positions', 'plain_name', 'index_labels',
+           'FittedModel', 'fit_model', 'target_of', 'fitted_target']
 
 # %% ../../nbs/kernel/11_fit.ipynb #13a2480a
 import warnings
@@ -29,6 +29,7 @@ from selfencoder.kernel.many_rows import (
     Tried,
     UNLABELLED_LOCAL,
     UNLABELLED_RIDGE,
+    UNLABELLED_ROWS,
     ValidatedRows,
     build,
     landmark_maps,
@@ -318,7 +319,7 @@ def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
             found = select_many(settings, given, maps, Rows(Z), sums, roles)
         if column_weights:
             # those of the first kernel that has some
-            found.column_weights, found.weighted_share = next(iter(column_weights.values())), 1.0
+            found.column_weights = next(iter(column_weights.values()))
     return coordinates, found
 
 
@@ -337,7 +338,7 @@ def unlabelled_many(settings, maps, rows: Rows, weights, sums, roles) -> Selecte
     local_penalty = UNLABELLED_LOCAL if settings.alpha == "auto" else float(settings.alpha)
     model = FeatureRidge(maps[0], rows, weights, penalty, sums[0])
     chosen = [Tried(0, maps[0], model, [], np.zeros(0), np.nan, 1.0)]
-    local = Local(False, local_penalty, 1.0)
+    local = Local(False, UNLABELLED_ROWS, local_penalty, 1.0)
     smoother = build(chosen, local, maps, rows, weights, sums)
     similarity = similarity_of(chosen, maps, rows)
     smoother.similarity = similarity.with_search(roles.landmarks, roles.choosing[:RECALL_ROWS])
@@ -520,15 +521,26 @@ def row_positions(rows, n: int) -> np.ndarray:
     return np.unique(rows)
 
 
+def plain_name(name):
+    "Return the label of a row as a file can hold it: text, a number, a boolean, or a tuple of them"
+    if isinstance(name, tuple):
+        return tuple(map(plain_name, name))
+    if name is None or isinstance(name, (str, bool, int, float, np.number, np.bool_)):
+        return name
+    return str(name)
+
+
 def index_labels(table) -> np.ndarray | None:
-    """Return the labels of the rows of a dataframe; None if they just count from zero, or there
-    are none
+    """Return the labels of the rows of a dataframe, dates as text; None if they count from zero or
+    there are none
     """
     if not isinstance(table, pd.DataFrame):
         return None
     if isinstance(table.index, pd.RangeIndex) and table.index.equals(pd.RangeIndex(len(table))):
         return None
-    return np.array([*table.index, None], dtype=object)[:-1]
+    names = [plain_name(name) for name in table.index]
+    # None at the end, for a moment: tuples alone would become an array with several columns
+    return np.array([*names, None], dtype=object)[:-1]
 
 # %% ../../nbs/kernel/11_fit.ipynb #b72ec076
 @dataclass(eq=False)
@@ -542,7 +554,6 @@ class FittedModel:
     y: np.ndarray | None = None  # the target of all training rows, as it was given
     target: FittedTarget | None = None
     column_weights: np.ndarray | None = None
-    weighted_share: float = 0.0  # of the kernels that have column weights
     # a code for each training row: rows with one code are left out together
     groups: np.ndarray | None = None
     columns: list | None = None  # the training table as plain arrays; None: it is not kept
@@ -666,12 +677,11 @@ def fit_model(settings, table, weights, y=None, classes=None, groups=None) -> Fi
         weights,
         found.records,
         y,
-        fitted_target(found, geometry, target, classes, y, codes),
-        found.column_weights,
-        found.weighted_share,
-        groups,
-        coordinates.plain_columns(table) if in_memory else None,
-        index_labels(table),
+        target=fitted_target(found, geometry, target, classes, y, codes),
+        column_weights=found.column_weights,
+        groups=groups,
+        columns=coordinates.plain_columns(table) if in_memory else None,
+        names=index_labels(table),
     )
 
 

@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['VALIDATION_ROWS', 'FEWEST_VALIDATION_ROWS', 'FEWEST_HALVED_ROWS', 'COORDINATE_ROWS', 'COORDINATE_VALUES',
            'BANDWIDTHS', 'PENALTIES', 'WEIGHT_POWERS', 'FEWEST_ROWS', 'LEAF_PENALTIES', 'LEAST_MEMBER', 'SHARE_DIGITS',
-           'LEAST_KERNEL', 'LOCAL_ROWS', 'LOCAL_PENALTIES', 'UNLABELLED_RIDGE', 'UNLABELLED_LOCAL', 'Roles',
-           'same_group', 'validation_rows', 'loss_elsewhere', 'weighted_columns', 'column_evidence', 'powers_of',
-           'landmark_maps', 'ValidatedRows', 'penalties_of', 'Tried', 'walk', 'try_ridges', 'similarity_of', 'Local',
-           'try_local', 'build']
+           'LEAST_KERNEL', 'LOCAL_ROWS', 'LOCAL_PENALTIES', 'UNLABELLED_RIDGE', 'UNLABELLED_LOCAL', 'UNLABELLED_ROWS',
+           'Roles', 'same_group', 'validation_rows', 'loss_elsewhere', 'weighted_columns', 'column_evidence',
+           'powers_of', 'landmark_maps', 'ValidatedRows', 'penalties_of', 'Tried', 'walk', 'try_ridges',
+           'similarity_of', 'Local', 'try_local', 'build']
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #b2b6a37d
 from dataclasses import dataclass
@@ -179,10 +179,9 @@ LEAST_MEMBER = 0.05
 SHARE_DIGITS = 4
 # the share of the kernels in the similarity of two rows: only equal rows have the distance 0
 LEAST_KERNEL = 0.1
-# neighbours of a local correction
-LOCAL_ROWS = 32
+LOCAL_ROWS = (32, 64)
 LOCAL_PENALTIES = (0.03, 0.1, 0.3, 1.0)
-UNLABELLED_RIDGE, UNLABELLED_LOCAL = 1.0, 0.1
+UNLABELLED_RIDGE, UNLABELLED_LOCAL, UNLABELLED_ROWS = 1.0, 0.1, 32
 
 
 @dataclass
@@ -311,6 +310,7 @@ class Local:
     "A local correction, and what leave-one-out says of it"
 
     alone: bool  # on the mean of all rows instead of the base models
+    n_local: int
     penalty: float
     share: float
     loss: float = np.nan
@@ -319,7 +319,7 @@ class Local:
     def record(self) -> dict:
         "A line of `kernels_`"
         member = "nearest rows alone" if self.alone else "local correction"
-        named = {"member": member, "penalty": self.penalty}
+        named = {"member": member, "n_local": self.n_local, "penalty": self.penalty}
         return named | {"loss": self.loss, "weight": self.share}
 
 
@@ -331,17 +331,19 @@ def try_local(validated: ValidatedRows, base, coefficients, similarity, alpha) -
     pairs = [(base, coefficients), (mean, mean.coefficients(T))]
     bases = [(each, own, left_over(each, own, validated.rows, T)) for each, own in pairs]
     penalties = LOCAL_PENALTIES if alpha == "auto" else (float(alpha),)
-    given = base, similarity, validated.weights, LOCAL_ROWS
-    corrections = [LocalCorrection(*given, penalty, 1.0) for penalty in penalties]
+    settings = [(n_local, penalty) for n_local in LOCAL_ROWS for penalty in penalties]
+    corrections = [
+        LocalCorrection(base, similarity, validated.weights, *setting, 1.0) for setting in settings
+    ]
     given = validated.T, validated.asked, validated.groups
     votes, moved = left_out_corrections(corrections, bases, *given)
     found = []
     for number, alone in enumerate((False, True)):
-        for penalty, change in zip(penalties, moved[number]):
+        for setting, change in zip(settings, moved[number]):
             pair = [votes[number], votes[number] + change]
             share = round(float(validated.stack(pair)[1]), SHARE_DIGITS)
             loss = validated.loss(pair[0] + share * change)
-            found.append(Local(alone, penalty, share, loss))
+            found.append(Local(alone, *setting, share, loss))
     return found
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #960497e6
@@ -357,4 +359,4 @@ def build(
     if local.alone:
         base = Mean(rows, weights)
     similarity = similarity_of(chosen, maps, rows)
-    return LocalCorrection(base, similarity, weights, LOCAL_ROWS, local.penalty, local.share)
+    return LocalCorrection(base, similarity, weights, local.n_local, local.penalty, local.share)

@@ -400,7 +400,6 @@ class Selected:
     similarity: Similarity
     records: list  # a line of `kernels_` for each candidate
     column_weights: np.ndarray | None = None
-    weighted_share: float = 0.0  # of the kernels that have column weights
     votes: np.ndarray | None = None  # leave-one-out, of the validation rows
     validation_rows: np.ndarray | None = None  # None: all rows
     coefficients: list | None = None  # that make predictions of the target
@@ -428,7 +427,6 @@ def select_members(training: TrainingRows, members: list, penalties: np.ndarray)
         Similarity(kernels, weights, rows),
         records,
         learned_column_weights(training, kept),
-        sum(share for each, share in kept if each.member.learned),
         sum(share * each.average_votes for each, share in kept).cpu().numpy(),
     )
 

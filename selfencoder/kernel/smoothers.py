@@ -650,9 +650,8 @@ def left_out_corrections(corrections: list, bases: list, T, rows, groups=None) -
     """Leave rows out of some smoothers, and of several local corrections of what they leave.
 
     `bases` are smoothers with their coefficients for `T` and what they leave over at the training
-    rows; all corrections have one similarity and as many neighbours. Returns the predictions of
-    each base, (bases, rows, targets), and what each correction adds, (bases, corrections, rows,
-    targets).
+    rows; all corrections have one similarity. Returns the predictions of each base, (bases, rows,
+    targets), and what each correction adds, (bases, corrections, rows, targets).
     """
     codes = np.arange(len(T)) if groups is None else groups
     order = np.argsort(codes[rows], kind="stable")
@@ -666,7 +665,7 @@ def left_out_corrections(corrections: list, bases: list, T, rows, groups=None) -
             predicted[number, some] = found
             for place, w in enumerate(weights):
                 left = torch.from_numpy(residuals[near]) + changes
-                moved[number, place, some] = (w[:, :, None] * left).sum(1)
+                moved[number, place, some] = (w[:, :, None] * left[:, : w.shape[1]]).sum(1)
 
     on_threads(fill, np.split(order, range(LEFT_OUT, len(rows), LEFT_OUT)))
     return predicted, moved
@@ -675,14 +674,19 @@ def left_out_corrections(corrections: list, bases: list, T, rows, groups=None) -
 def _left_out_weights(corrections, rows, codes):
     "Return the nearest rows of other groups, and the weights that each correction gives them"
     first = corrections[0]
-    if not any(each.share for each in corrections):
+    n_local = max(each.n_local * bool(each.share) for each in corrections)
+    if not n_local:
         return np.zeros((len(rows), 0), dtype=int), []
     block = first.similarity.rows.take(rows)
-    n_local = min(first.n_local, len(codes) - 1)
+    n_local = min(n_local, len(codes) - 1)
     distance, near = first.similarity.found(block, n_local, (codes[rows], codes))
     v = torch.from_numpy(np.where(np.isinf(distance), NO_WEIGHT, first.weights[near]))
     k, K = first.similarity.around(block, torch.from_numpy(near))
-    weights = [local_weights(K.clone(), k, v, each.penalty)[0] for each in corrections]
+    weights = []
+    for each in corrections:
+        m = min(each.n_local, n_local)
+        given = K[:, :m, :m].clone(), k[:, :m], v[:, :m], each.penalty
+        weights.append(local_weights(*given)[0])
     return near, weights
 
 
