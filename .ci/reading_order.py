@@ -12,18 +12,22 @@ HEAD = """<!-- Made from sidebar.yml and the notebooks by `make sync`. -->
 
 # The notebooks, in the order of reading
 
-They are the source of the package, its documentation and its tests. A folder is a topic; numbers show the order.
+They are the source of the package, its documentation and its tests. A folder is a topic; numbers
+show the order.
 
 ```sh
 pip install ".[notebooks]"   # in the clone; without a GPU, torch's CPU build first (see the README)
 jupyter lab nbs/
 ```
 
-Each notebook runs from top to bottom, in its own folder, in less than three minutes. Their results are saved: you can read them without running anything.
+Each notebook runs from top to bottom, in its own folder, in less than three minutes. Their results
+are saved: you can read them without running anything.
 
 * **To use it**, read [Start](#start), then the how-to that has your question.
-* **To understand the paper**, read [The paper, step by step](#the-paper-step-by-step), and stop at any heading.
-* **To understand the method that is recommended**, read [The kernel self-encoder, step by step](#the-kernel-self-encoder-step-by-step).
+* **To understand the paper**, read [The paper, step by step](#the-paper-step-by-step), and stop at
+  any heading.
+* **To understand the method that is recommended**, read
+  [The kernel self-encoder, step by step](#the-kernel-self-encoder-step-by-step).
 * **To change something**, read [the architecture](architecture.ipynb) first.
 """
 

@@ -1,6 +1,7 @@
 """The page of `explore` in a real browser: click, search, filter, sort, keys, links, print.
 
-`.venv/bin/pytest .ci/test_explorer.py -k picture --pictures nbs/tools` makes the picture of the documentation again.
+`.venv/bin/pytest .ci/test_explorer.py -k picture --pictures nbs/tools` makes the picture of the
+documentation again.
 """
 
 import re
@@ -19,7 +20,10 @@ pytestmark = [
     pytest.mark.remedy("mend nbs/tools/explorer.ipynb or selfencoder/data/explorer.*"),
     pytest.mark.xdist_group("explorer"),
 ]
-TEXT = "h1, h2, h3, p, a, th, td, small, label, button:enabled, select, output, #legend span, .likely span"
+TEXT = (
+    "h1, h2, h3, p, a, th, td, small, label, button:enabled, select, output, "
+    "#legend span, .likely span"
+)
 NASTY = "</script><img src=x onerror=alert(1)>&\"'"
 NEW = 3
 

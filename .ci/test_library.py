@@ -37,7 +37,9 @@ def not_verbs(path: Path) -> list:
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef) and (words := ast.get_docstring(node)):
-            if words.split()[0].rstrip(",:") not in known:
+            # the docstring of a command is its help, which begins with a small letter
+            first = words.split()[0].rstrip(",:").capitalize()
+            if first not in known:
                 found.append(f"{path.stem}.{node.name}: {words.splitlines()[0]!r}")
     return found
 

@@ -23,7 +23,7 @@ COMMANDS = {}
 
 
 def option(*names, **settings):
-    "An option of a command, written as for `ArgumentParser.add_argument`"
+    "Return an option of a command, written as for `ArgumentParser.add_argument`"
     return names, settings
 
 
@@ -38,7 +38,7 @@ def command(*options):
 
 # %% ../nbs/tools/cli.ipynb #03e6a2d8
 def nearest_name(name: str, known, cutoff: float = 0.6) -> str | None:
-    "Return the known name that was perhaps meant, or None; capital and small letters count the same"
+    "Return the known name that was perhaps meant, or None; upper and lower case count the same"
     small = {each.lower(): each for each in known}
     near = difflib.get_close_matches(name.lower(), small, n=1, cutoff=cutoff)
     return small[near[0]] if near else None
@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def refuse_extra(self, words: list):
-        "Exit with a sentence about words that no option takes"
+        "Raise SystemExit with a sentence about words that no option takes"
         wrong = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
         if wrong is None:
             self.error(f"{words[0]!r} is one word too many")
@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         self.error(f"there is no option {wrong!r}{hint}")
 
     def refuse_unknown(self, words: list):
-        "Do the same for options that are not there, before one that is missing is asked for"
+        "Raise SystemExit for options that do not exist, before one that is missing is asked for"
         words = words[: words.index("--")] if "--" in words else words
         options = [word for word in words if word.startswith("--")]
         known = self._option_string_actions
@@ -156,7 +156,7 @@ def working(text: str):
 
 # %% ../nbs/tools/cli.ipynb #c3726086
 def main(arguments: list = None):  # the words after `selfencoder`; by default those that were typed
-    "Run one command; returns its exit code, or leaves with code 2 after a mistake in what was typed"
+    "Run one command; return its exit code, or exit with 2 after a mistake in what was typed"
     arguments = sys.argv[1:] if arguments is None else arguments
     parser = make_parser()
     word = next(iter(arguments), "")
@@ -382,8 +382,8 @@ def _note_row_numbers(table):
         is_integer = values.dtype.kind in "iu" and len(values) >= 20
         if is_integer and (values.diff().iloc[1:] > 0).all():
             note(
-                f"column {name!r} grows from row to row, as a row number does: if it is one, leave it out with "
-                f"--ignore {name!r}, or name the rows by it with --id {name!r}"
+                f"column {name!r} grows from row to row, as a row number does: if it is one, leave "
+                f"it out with --ignore {name!r}, or name the rows by it with --id {name!r}"
             )
 
 # %% ../nbs/tools/cli.ipynb #8eb4ab61
@@ -399,7 +399,8 @@ def read_target(target, args):
     if values.isna().any():
         example = values.index[values.isna()][0]
         raise ValueError(
-            f"the target {args.target!r} holds numbers, but not in row {example}: correct it, or leave it empty"
+            f"the target {args.target!r} holds numbers, but not in row {example}: correct it, or "
+            "leave it empty"
         )
     if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
         values = values.astype(int)
@@ -408,8 +409,8 @@ def read_target(target, args):
         return values, False
     if values.nunique() == 1:
         raise ValueError(
-            f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target out to "
-            "find neighbours without it"
+            f"the target {args.target!r} has one class only, {values.iloc[0]!r}: leave --target "
+            "out to find neighbours without it"
         )
     as_number = " (--numbers: as a number)" if values.dtype.kind in "iuf" else ""
     note(f"{args.target!r} is taken as {values.nunique()} classes{as_number}")
@@ -418,7 +419,7 @@ def read_target(target, args):
 
 
 def target_is_classes(target, args) -> bool:
-    "Return whether the values of a target are classes; raise ValueError if they can be neither these nor numbers"
+    "Return whether a target is classes; raise ValueError if it is neither these nor numbers"
     import pandas as pd
 
     is_numeric = pd.api.types.is_any_real_numeric_dtype(target.dtype)
@@ -429,15 +430,15 @@ def target_is_classes(target, args) -> bool:
         )
     if args.numbers and not is_numeric:
         raise ValueError(
-            f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: leave "
-            "--numbers out to predict classes"
+            f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: "
+            "leave --numbers out to predict classes"
         )
     if args.classes or args.numbers:
         return args.classes
     if not is_numeric and n_different > max(20, len(target) / 2):
         raise ValueError(
-            f"the target {args.target!r} has {n_different:,} different values in {len(target):,} rows, "
-            "which are hardly classes: choose another column, or pass --classes"
+            f"the target {args.target!r} has {n_different:,} different values in {len(target):,} "
+            "rows, which are hardly classes: choose another column, or pass --classes"
         )
     return not is_numeric or n_different <= 20 and bool((target % 1 == 0).all())
 
@@ -480,7 +481,7 @@ def has_copies(table) -> bool:
 
 
 def fitted(table, target, from_file, args):
-    "Fit a self-encoder of the kind that the target asks for; returns it with the target's values and a summary"
+    "Fit the self-encoder that the target asks for; return it, the target's values and a summary"
     classes = None
     if target is not None:
         target, classes = read_target(target, args)
@@ -519,12 +520,12 @@ def open_model(path: str):
 
 
 def columns_and_file(model, args) -> tuple:
-    "Return the columns that a model compares, and what it remembers of the file that it was fitted to"
+    "Return the columns that a model compares, and what it knows of the file that it was fitted to"
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ValueError(
-            f"{args.model!r} was fitted without column names, which are needed to read a file: fit it on a "
-            "DataFrame"
+            f"{args.model!r} was fitted without column names, which are needed to read a file: fit "
+            "it on a DataFrame"
         )
     return list(names), getattr(model, "from_file_", {"id": None, "readers": {}})
 
@@ -538,7 +539,8 @@ def read_queries(names: list, from_file: dict, args):
         rows = rows_from_file(args.query, names, *options)
     if from_file["id"] != rows.index.name:
         note(
-            f"{args.query!r} has no column {from_file['id']!r}: its rows are numbered, counted from 0"
+            f"{args.query!r} has no column {from_file['id']!r}: its rows are numbered, counted "
+            "from 0"
         )
     return rows
 
@@ -559,7 +561,8 @@ def read_queries(names: list, from_file: dict, args):
 def fit(args):
     """learn from a table, once, and keep what was learned in a file
 
-    Columns may hold numbers, text or dates and may have missing values. Nothing needs to be scaled or encoded.
+    Columns may hold numbers, text or dates and may have missing values. Nothing needs to be
+    scaled or encoded.
     The target is classes if it holds text, true and false, or at most 20 different whole numbers;
     otherwise it is a number. Without a target the model still finds neighbours.
     The file holds numbers and plain text, never code. It is as private as the table.
@@ -581,8 +584,9 @@ def fit(args):
 def predict(args):
     """predict the target of new rows with a model from `fit`
 
-    Writes one line for each row of NEW, in its order: its number, counted from 0, or its id, the prediction and,
-    for classes, the probability of each. NEW has the columns that were compared, in any order; others are ignored.
+    Writes one line for each row of NEW, in its order: its number, counted from 0, or its id, the
+    prediction and, for classes, the probability of each. NEW has the columns that were compared,
+    in any order; others are ignored.
 
     examples:
 
@@ -597,7 +601,8 @@ def predict(args):
     model = open_model(args.model)
     if not hasattr(model, "predict"):
         raise ValueError(
-            f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such models"
+            f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such "
+            "models"
         )
     queries = read_queries(*columns_and_file(model, args), args)
     with about_the_table(), working(f"predicting {len(queries):,} rows"):
@@ -626,9 +631,10 @@ def row_names(model):
 def neighbors(args):
     """find the most similar rows of the training table for each new row
 
-    Writes one line for each row of NEW and each of its neighbours: their numbers, counted from 0 in the order
-    of the files, or their ids, and their distance; if there is a target, also that of the neighbour and the
-    prediction. A model that was fitted with a target knows which columns matter most.
+    Writes one line for each row of NEW and each of its neighbours: their numbers, counted from 0
+    in the order of the files, or their ids, and their distance; if there is a target, also that of
+    the neighbour and the prediction. A model that was fitted with a target knows which columns
+    matter most.
 
     example:
 
@@ -664,7 +670,7 @@ def neighbors(args):
 
 # %% ../nbs/tools/cli.ipynb #93c84c22
 def shown(model, rows):
-    "Return rows as a page shows them: text that holds numbers or dates as such, other text as it is"
+    "Return rows as a page shows them: numbers and dates read from text, other text as it is"
     from selfencoder.tables import as_floats
     from selfencoder.text_values import FreeText
 
@@ -689,7 +695,7 @@ def shown(model, rows):
     DECIMAL,
 )
 def explore(args):
-    """look at a table: one page with a map of its rows, lists, and reasons for each row, also for new ones
+    """look at a table: one page with a map of its rows, and reasons for each row, also new ones
 
     The page is one HTML file that needs no network. It holds the table, so keep it as private.
     Of more than 5,000 rows it shows a sample. Rows without a target are left out.
@@ -743,8 +749,9 @@ def explore(args):
         "--protocol",
         choices=["paper", "nested", "both", "published"],
         default="both",
-        help="paper: select on the test fold, optimistic; nested: select inside the training fold; both: these two "
-        "(default); published: a reconstruction fitted to the published figures, optimistic by design",
+        help="paper: select on the test fold, optimistic; nested: select inside the training fold; "
+        "both: these two (default); published: a reconstruction fitted to the published figures, "
+        "optimistic by design",
     ),
     option(
         "--budget",
@@ -788,7 +795,8 @@ def explore(args):
 def reproduce(args):
     """compute the paper's tables again, next to the paper's figures
 
-    Every model on every dataset, in two protocols or in the reconstruction. The results are kept in a folder:
+    Every model on every dataset, in two protocols or in the reconstruction. The results are kept
+    in a folder:
     a run that was stopped goes on where it was when the same command is given again.
 
     examples:

@@ -35,7 +35,7 @@ class Display:
 
 # %% ../nbs/tools/displays.ipynb #99294012
 def grid_around(X, resolution=200, margin=0.5):
-    "Return `(xx, yy)`, a regular grid that covers the points of `X`, (n, 2), and a `margin`, relative to their spread"
+    "Return a regular grid `(xx, yy)` over the points of `X`, (n, 2), and a margin around them"
     low = X.min(axis=0)
     high = X.max(axis=0)
     room = margin * np.maximum(high - low, 1e-12)
@@ -140,7 +140,7 @@ class WaterfallDisplay(Display):
         influences,  # what the function of this name in `selfencoder.reasons` returned
         column,  # the class or target to look at
         *,
-        labels=None,  # what to write beside each training row, such as its class: one entry for each position
+        labels=None,  # what to write beside each training row, such as its class, by position
         ax=None,
     ):
         "Take one column of the contributions, and draw"

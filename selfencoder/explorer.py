@@ -164,7 +164,7 @@ LIKELY = 4  # classes that are named
 
 
 def row_weights_of(model, X: pd.DataFrame | None, block: int = 2500) -> np.ndarray:
-    "Return the weight of each training row in the vote for each row of `X`; None: leave-one-out, of training rows"
+    "Return the weight of each training row in the vote for each row of `X`; None: leave-one-out"
     if X is not None:
         return model.identify(X)
     n = model.n_samples_fit_
@@ -181,7 +181,7 @@ def decider_record(model, X: pd.DataFrame | None) -> dict:
 
 
 def class_codes_of(model, y) -> np.ndarray:
-    "Return the place of each label among the classes of the model, or raise ValueError if it has none"
+    "Return the place of each label among the classes of the model; raise ValueError if it has none"
     codes = pd.Index(model.classes_).get_indexer(pd.Index(y))
     if (codes < 0).any():
         unknown = np.asarray(y)[codes < 0].tolist()[0]
@@ -192,7 +192,7 @@ def class_codes_of(model, y) -> np.ndarray:
 
 
 def or_none(function, *arguments):
-    "Return what `function` returns, or None if it raises ValueError: with few rows there are no ranges"
+    "Return what `function` returns, None if it raises ValueError: few rows have no ranges"
     try:
         return function(*arguments)
     except ValueError:
@@ -200,7 +200,7 @@ def or_none(function, *arguments):
 
 
 def class_answers(model, X: pd.DataFrame | None, targets: np.ndarray) -> dict:
-    "Return the most probable classes of each row, their probabilities, the vote on the first, and all possible ones"
+    "Return the most probable classes of each row, their probabilities, the vote, all likely ones"
     probabilities = model.predict_proba(X)
     likely = np.argsort(-probabilities, axis=1, kind="stable")[:, :LIKELY]
     votes = model.vote(X, targets)
@@ -286,7 +286,7 @@ class Exploration:
 
 # %% ../nbs/tools/explorer.ipynb #5c8b1e67
 def sample_rows(n: int) -> np.ndarray:
-    "Return positions of the rows that a page shows of a table with n rows: all, or a sample, always the same"
+    "Return positions of the rows of n that a page shows: all, or a sample, always the same"
     return np.sort(np.random.default_rng(0).permutation(n)[:MOST_ROWS])
 
 
@@ -308,7 +308,7 @@ def explore(
     title: str = "Table",
     note: str = "",  # a sentence about the table, for the head of the page
 ) -> Exploration:
-    "Show all rows of a table, and new ones, on one page that needs no network: a map, lists, and reasons for each row"
+    "Show all rows of a table, and new ones, on one page: a map, lists, and reasons for each row"
     fitted_model(model)
     table = frame_of(model, X)
     check_explorable(model, table, y)
@@ -332,8 +332,8 @@ def explore(
         "title": title,
         "ids": names,
         "id": None if ids.name is None else str(ids.name),
-        "method": f"Made with selfencoder. Similarities: {type(model).__name__}. Distances, probabilities "
-        "and contributions are exact sums; the map is a picture of them.",
+        "method": f"Made with selfencoder. Similarities: {type(model).__name__}. Distances, "
+        "probabilities and contributions are exact sums; the map is a picture of them.",
     }
     record["summary"] = note + summary_of(model, record)
     return Exploration(model, table, record)
@@ -357,7 +357,7 @@ def check_explorable(model, table, y):
 
 
 def new_rows(model, table: pd.DataFrame, new) -> pd.DataFrame:
-    "Return new rows with the columns of the table in its order, or raise ValueError if there are too many"
+    "Return new rows with the columns of the table in its order; raise ValueError if too many"
     new = frame_of(model, new)
     if not 1 <= len(new) <= MOST_NEW:
         raise ValueError(f"a page shows 1 to {MOST_NEW:,} new rows; got {len(new):,}.")
@@ -385,7 +385,7 @@ def unique_texts(ids) -> list:
 
 # %% ../nbs/tools/explorer.ipynb #b1605406
 def expected_seconds(n: int, d: int) -> float:
-    "Return about how long a page takes on one core of an ordinary computer, with n rows and d columns"
+    "Return about how many seconds a page takes on one ordinary core, with n rows and d columns"
     return n / 1000 + (n / 2000) ** 2 + n * d / 40_000
 
 
@@ -511,7 +511,7 @@ TRIED_COLUMNS = 50  # of a wide table
 
 
 def column_records(model, table: pd.DataFrame, new, parts: np.ndarray) -> list:
-    "Return each column for the page, with what it counts: in predictions, in the comparison, and in the distances"
+    "Return each column for the page, with its weight in predictions, comparisons and distances"
     d = table.shape[1]
     share = parts.mean(axis=(0, 1))
     weights = getattr(model, "column_weights_", None)
@@ -530,7 +530,7 @@ def column_records(model, table: pd.DataFrame, new, parts: np.ndarray) -> list:
 
 
 def fitting_columns(records: list, share_bytes: int) -> np.ndarray:
-    "Return the columns that fit into a page, those that count least left out; `share_bytes`: of the shares of one"
+    "Return the columns that count most and fit into a page; `share_bytes`: of the shares of one"
     texts = [json.dumps(record, ensure_ascii=False) for record in records]
     sizes = np.array([len(text.encode("utf-8", "replace")) for text in texts])
     counts = [(record["importance"] or 0) + record["share"] for record in records]
@@ -551,8 +551,8 @@ def summary_of(model, record: dict) -> str:
     columns = f"{shown} columns"
     if record["hidden"]:
         columns = (
-            f"{shown} of {shown + record['hidden']} columns (those that count most; the others are compared, "
-            "but not shown)"
+            f"{shown} of {shown + record['hidden']} columns (those that count most; the others are "
+            "compared, but not shown)"
         )
     if not hasattr(model, "loo_score_"):
         return f"{rows}, {columns}."
@@ -568,7 +568,8 @@ def score_words(model, target: dict) -> str:
     usual = int(np.argmax(target["mean"]))
     return (
         f"{name} is predicted right for {100 * score:.0f} % of rows, each row by the others "
-        f"({str(target['classes'][usual])!r} for all would be right for {100 * target['mean'][usual]:.0f} %)"
+        f"({str(target['classes'][usual])!r} for all would be right for "
+        f"{100 * target['mean'][usual]:.0f} %)"
     )
 
 
@@ -578,12 +579,15 @@ def columns_note(model) -> str:
     idle = ""
     if hasattr(model, "predict"):
         effect = (
-            "Effect: how much worse predictions become if the cells of the column come from other rows (loss of "
-            "R², each row predicted by the others). "
+            "Effect: how much worse predictions become if the cells of the column come from other "
+            "rows (loss of R², each row predicted by the others). "
         )
         idle = " Much share and little effect: rows differ in it, and it matters little."
     weight = "All columns count the same when rows are compared. "
     if getattr(model, "column_weights_", None) is not None:
         weight = "Weight: how much the column counts when rows are compared. "
-    share = "Share: how much of the distance between a row and its most similar rows is due to the column."
+    share = (
+        "Share: how much of the distance between a row and its most similar rows is due to the "
+        "column."
+    )
     return effect + weight + share + idle

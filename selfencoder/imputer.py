@@ -133,7 +133,7 @@ class TimeFiller:
 
 # %% ../nbs/tools/imputer.ipynb #9e0a627d
 def kind_of(values: pd.Series, categorical: bool, name) -> str:
-    "Return what fills a column: 'category', 'number', 'time', 'duration', or 'nothing' for one without a value"
+    "Return what fills a column: 'category', 'number', 'time', 'duration', or 'nothing'"
     known = values.dropna()
     if not len(known):
         warnings.warn(
@@ -159,9 +159,10 @@ FILLERS = {
 
 # %% ../nbs/tools/imputer.ipynb #fe5971e0
 class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Fill the missing values of a table from similar rows: numbers, categories, booleans and dates.
+    """Fill missing values of a table from similar rows: numbers, categories, booleans and dates.
 
-    For each column a kernel self-encoder learns it from all others, on the rows that have it, and votes on the others.
+    For each column a kernel self-encoder learns it from all others, on the rows that have it, and
+    votes on the others.
     The cost is that of one fit without column weights for each column.
 
     Parameters
@@ -169,7 +170,8 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
     invariance : {"scale", "monotone", "affine"}, default="scale"
         What must not change the neighbours; see `KernelSelfEncoder`.
     categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
-        Which columns are categories. "from_dtype": those of a dataframe that hold categories or text.
+        Which columns are categories. "from_dtype": those of a dataframe that hold categories or
+        text.
 
     Attributes
     ----------

@@ -232,7 +232,7 @@ def _search(queries, output, k, buffer, scratch):
     all_logits, all_indices = zip(*parts)
     logits = torch.from_numpy(np.concatenate(all_logits, 1)).to(queries.device)
     indices = torch.from_numpy(np.concatenate(all_indices, 1)).to(queries.device)
-    # columns and blocks are both in order, so a stable sort leaves ties in the order of their indices
+    # columns and blocks are in order, so a stable sort leaves ties in the order of their indices
     logits, order = logits.sort(dim=1, descending=True, stable=True)
     normalizer = None if scratch is None else torch.stack(normalizers).logsumexp(0)[: len(queries)]
     return TopK(logits[:, :k], indices.gather(1, order[:, :k]), normalizer)

@@ -47,8 +47,8 @@ def decoded(data: bytes, path, encoding: str | None = None) -> str:
         if encoding is None:
             line = data[: error.start].count(b"\n") + 1
             raise ValueError(
-                f"{str(path)!r} is not UTF-8 (line {line}): name its encoding, such as --encoding cp1252 "
-                "for Western Europe on Windows"
+                f"{str(path)!r} is not UTF-8 (line {line}): name its encoding, such as --encoding "
+                "cp1252 for Western Europe on Windows"
             ) from None
         text = _decoded_as(data, path, encoding)
     if "\0" in text:
@@ -94,13 +94,13 @@ def widths_of(text, delimiter) -> set:
 
 
 def find_delimiter(text: str, path) -> str:
-    "Return the delimiter that divides all rows into equally many fields, or else the one with most in the header"
+    "Return the delimiter that divides all rows into equally many fields, else the header into most"
     widths = {delimiter: widths_of(text, delimiter) for delimiter in DELIMITERS}
     fitting = [each for each, found in widths.items() if len(found) == 1 and max(found) > 1]
     if len(fitting) > 1:
         raise ValueError(
-            f"the fields of {str(path)!r} may be separated by {' or by '.join(map(repr, fitting))}: "
-            "choose one with --delimiter ';'"
+            f"the fields of {str(path)!r} may be separated by "
+            f"{' or by '.join(map(repr, fitting))}: choose one with --delimiter ';'"
         )
     header = text.partition("\n")[0]
     return fitting[0] if fitting else max(DELIMITERS, key=header.count)
@@ -115,9 +115,10 @@ def check_widths(text, delimiter, path):
     for line, fields in rows:
         if len(fields) != len(header):
             raise ValueError(
-                f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} and its "
-                f"header {len(header)}, if {delimiter!r} is the delimiter: correct the line, or name "
-                "another one with --delimiter"
+                f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} "
+                "and its "
+                f"header {len(header)}, if {delimiter!r} is the delimiter: correct the line, or "
+                "name another one with --delimiter"
             )
 
 
@@ -148,8 +149,8 @@ def _warn_of_header(table, path):
     numbers = pd.to_numeric(pd.Series(table.columns), errors="coerce")
     if (numbers % 1 > 0).any():
         warnings.warn(
-            f"the first line of {str(path)!r} holds numbers: if it does not hold the column names, insert "
-            "a line that does",
+            f"the first line of {str(path)!r} holds numbers: if it does not hold the column names, "
+            "insert a line that does",
             stacklevel=3,
         )
     if table.shape[1] == 1:
@@ -178,8 +179,8 @@ def parquet_table(data: bytes, path) -> pd.DataFrame:
         table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
     except ImportError:
         raise ValueError(
-            f"{str(path)!r} is a Parquet file, which needs pyarrow to be read: pip install pyarrow, or save "
-            "the table as CSV"
+            f"{str(path)!r} is a Parquet file, which needs pyarrow to be read: pip install "
+            "pyarrow, or save the table as CSV"
         ) from None
     # Whatever a damaged file makes Arrow raise.
     except Exception as error:
@@ -199,7 +200,8 @@ def content_of(path, encoding=None, delimiter=None) -> pd.DataFrame:
         return parquet_table(data, path)
     if data.startswith((b"PK\x03\x04", b"[", b"{")):
         raise ValueError(
-            f"{str(path)!r} is a zip archive, an Excel workbook or JSON: save the table as CSV or Parquet"
+            f"{str(path)!r} is a zip archive, an Excel workbook or JSON: save the table as CSV or "
+            "Parquet"
         )
     return text_table(decoded(data, path, encoding), path, delimiter)
 
@@ -217,7 +219,7 @@ def decimal_readers(table: pd.DataFrame, decimal: str | None) -> dict:
 
 
 def typed_table(table: pd.DataFrame, readers: dict, id: str | None = None) -> pd.DataFrame:
-    "Return the content of a file with the types of a training table; the column `id` becomes the index"
+    "Return what a file holds with the types of a training table; the column `id` becomes the index"
     columns = {}
     for name, column in table.items():
         if name in readers:
@@ -265,8 +267,8 @@ def check_answer_file(path: str):
     if str(path).lower().endswith((".csv", ".parquet")) or str(path).startswith(("-", "/dev/")):
         return
     raise ValueError(
-        f"answers are written as CSV or Parquet, and {str(path)!r} is neither: name a file that ends in "
-        ".csv or .parquet"
+        f"answers are written as CSV or Parquet, and {str(path)!r} is neither: name a file that "
+        "ends in .csv or .parquet"
     )
 
 

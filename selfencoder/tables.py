@@ -11,7 +11,6 @@ import datetime
 import numbers
 import re
 import reprlib
-import warnings
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from sklearn.utils.validation import validate_data
 
 # %% ../nbs/base/tables.ipynb #3a597f86
 def as_table(X):
-    "Return `X` in a form that keeps the type of each column: a pandas DataFrame, an array or a sparse matrix"
+    "Return `X` as a pandas DataFrame, an array or a sparse matrix: each column keeps its type"
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
         return np.array(X, dtype=object) if array.dtype.kind in "US" else array
@@ -50,7 +49,7 @@ def _fill_masked(X):
 
 
 def different_names(names) -> list:
-    "Number the names that come more than once, as pandas does when it reads a file"
+    "Give numbers to names that come more than once, as pandas does when it reads a file"
     different = list(dict.fromkeys(names))
     if len(different) == len(names):
         return list(names)
@@ -85,13 +84,14 @@ def read_table(X, estimator):
     if 0 in table.shape:
         what = "sample" if table.shape[1] else "feature"
         raise ValueError(
-            f"Found a table with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is required."
+            f"Found a table with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is "
+            "required."
         )
     return table
 
 
 def read_query(X, estimator):
-    "Return `X` as `read_table` does; raise if it lacks the columns that `estimator` was fitted with"
+    "Return `X` as `read_table` does; raise if it lacks columns that `estimator` was fitted with"
     table = read_table(X, estimator)
     validate_data(estimator, table, reset=False, skip_check_array=True)
     return table
@@ -124,7 +124,7 @@ def _refuse(name, given, advice):
 
 
 def as_floats(values, name="x0", text=False):
-    "Return a column of numbers as float64, missing values as NaN; `text`: read numerals, as for a query"
+    "Return a column of numbers as float64, missing values as NaN; `text`: read numerals too"
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return _finite(values.astype(np.float64), name)
     values = pd.Series(values)
@@ -250,7 +250,7 @@ _DTYPES = {"M": "time", "m": "duration"}
 
 
 def column_kind(column) -> str:
-    "Return `'time'` or `'duration'` if all values are timestamps or durations, otherwise `'number'`"
+    "Return `'time'` or `'duration'` if all values are timestamps or durations, else `'number'`"
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, pd.PeriodDtype):
         return "time"
@@ -295,17 +295,17 @@ def as_days(values, name, kind: str) -> np.ndarray:
 
 
 def floats_of(values, name, kind: str) -> np.ndarray:
-    "Return the numbers, timestamps or durations of a query's column, by the kind of the training column"
+    "Return the numbers, timestamps or durations of a query's column, as `kind` in training"
     return as_floats(values, name, text=True) if kind == "number" else as_days(values, name, kind)
 
 # %% ../nbs/base/tables.ipynb #660641dc
 def nth_column(table, j):
-    "Column `j` of a DataFrame or of an array"
+    "Return column `j` of a DataFrame or of an array"
     return table.iloc[:, j] if isinstance(table, pd.DataFrame) else table[:, j]
 
 
 def holds_text(column) -> bool:
-    "Whether a column of a dataframe holds text other than dates and durations in the order of ISO 8601"
+    "Return whether a column of a dataframe holds text other than ISO 8601 dates and durations"
     if isinstance(column.dtype, pd.CategoricalDtype):
         return False
     if not pd.api.types.is_string_dtype(column.dtype):
@@ -348,8 +348,8 @@ def _position(item, d, names):
     if names is not None:
         known += f" or names such as {names[0]!r}"
     raise ValueError(
-        f"categorical_features={item!r} is not a column of X: pass 'from_dtype', None, a boolean mask, "
-        f"or a list of {known}."
+        f"categorical_features={item!r} is not a column of X: pass 'from_dtype', None, a boolean "
+        f"mask, or a list of {known}."
     )
 
 # %% ../nbs/base/tables.ipynb #9fbb58e5
@@ -373,7 +373,7 @@ def _factorize(column, name):
 
 
 def _factorize_objects(column):
-    "As `pd.factorize`, which would take True for 1"
+    "Return codes and levels as `pd.factorize` does, which would take True for 1"
     places = {}
     codes = []
     for value, is_missing in zip(column, column.isna()):
@@ -388,7 +388,8 @@ def _check_category(value, name):
     _refuse(
         name,
         f"the category {value!r} of type {type(value).__name__}",
-        "categories may be strings, finite numbers or booleans; .astype(str) turns others into strings",
+        "categories may be strings, finite numbers or booleans; .astype(str) turns others into "
+        "strings",
     )
 
 # %% ../nbs/base/tables.ipynb #9beac083
@@ -399,7 +400,7 @@ def _class(value):
 
 
 def _meaning(value):
-    "Return what a value means, whatever type it was read as: a number, `'true'`, `'false'`, or None"
+    "Return what a value means, whatever its type: a number, `'true'`, `'false'`, or None"
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
@@ -455,7 +456,7 @@ class Levels:
         return self.exact.get((other, value), -1)
 
     def codes(self, column) -> np.ndarray:
-        "Return the position of each value among the levels, -1 if it is none; missing values have the level None"
+        "Return the position of each value among the levels, -1 if it is none; None for missing"
         codes, unique = _factorize(column, self.name)
         for value in unique:
             _check_category(value, self.name)
@@ -465,7 +466,7 @@ class Levels:
 
 # %% ../nbs/base/tables.ipynb #704a78f5
 def as_levels(values, levels: list, name) -> np.ndarray:
-    "Return the values of a column, each as the level that it means if there is one; None for a missing value"
+    "Return the values of a column, each as the level that it means; None for a missing value"
     column = pd.Series(values)
     codes = Levels(levels, name).codes(column)
     plain = column.astype(object).to_numpy(copy=True)
@@ -477,13 +478,13 @@ def as_levels(values, levels: list, name) -> np.ndarray:
 # %% ../nbs/base/tables.ipynb #859ab064
 @dataclass
 class Categories:
-    "How a categorical column is encoded: one level per bit, `None` (missing) last if training had it"
+    "How a categorical column is encoded: a level per bit, `None` (missing) last if training had it"
 
     levels: list
 
     @classmethod
     def fit(cls, column, name):
-        "Take the different values of a training column as levels, in an order that its rows do not change"
+        "Take the different values of a training column as levels, whatever the order of its rows"
         codes, levels = _factorize(column, name)
         for level in levels:
             _check_category(level, name)

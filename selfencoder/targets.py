@@ -82,8 +82,8 @@ def votes_by(weights, distance: np.ndarray) -> np.ndarray | None:
     if not votes.any(axis=1).all():
         # scikit-learn's words
         raise ValueError(
-            "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid "
-            "this case if you are using a user-defined function."
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to "
+            "avoid this case if you are using a user-defined function."
         )
     return votes
 

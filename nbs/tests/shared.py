@@ -63,7 +63,7 @@ def answers(estimator, X):
 
 
 def assert_same_bits(left, right):
-    "Check that two dictionaries of arrays are equal to the last bit, and to the type of the numbers"
+    "Check that two dictionaries of arrays are equal to the last bit, also in the types of numbers"
     assert left.keys() == right.keys()
     for name in left:
         np.testing.assert_array_equal(left[name], right[name], err_msg=name)

@@ -296,6 +296,8 @@ def similarity_of(chosen: list, maps: list, rows: Rows) -> Similarity:
     leaves = [(features, share) for features, share in pairs if isinstance(features, Leaves)]
     kernels = [(features.kernel, share) for features, share in pairs if hasattr(features, "kernel")]
     kernels = kernels or [(maps[0].kernel, 1.0)]
+    # neighbours are searched for by the first
+    kernels.sort(key=lambda pair: -pair[1])
     features, leaf_weight = leaves[0] if leaves else (None, 0.0)
     leaf_weight = min(leaf_weight, 1 - LEAST_KERNEL)
     weights = np.array([share for _, share in kernels])

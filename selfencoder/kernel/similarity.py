@@ -300,8 +300,9 @@ class Similarity:
             D = distances(kernel.seen(rows)[:, None], near, kernel.metric, kernel.n_bits)[:, 0]
             half -= weight * (D.double() / -kernel.width).expm1_().numpy()
         if self.leaf_weight:
-            own, others = self.leaves.numbers(rows)[:, None], self.leaves.numbers(self.rows)[index]
-            half += self.leaf_weight * (own != others).sum(dim=2).numpy() / own.shape[-1]
+            own = self.leaves.numbers(rows).numpy()[:, None]
+            others = self.leaves.numbers(self.rows).numpy()[index]
+            half += self.leaf_weight * np.count_nonzero(own != others, axis=2) / own.shape[-1]
         return half
 
     def around(self, rows: Rows, index: torch.Tensor) -> tuple:
@@ -331,6 +332,17 @@ class Similarity:
         order = np.argsort(half, axis=1, kind="stable")[:, :k]
         half, index = (np.take_along_axis(each, order, 1) for each in (half, index))
         return np.sqrt(2 * half), index
+
+    def found(self, rows: Rows, k: int, own=None) -> tuple:
+        """Return distances to the `k` rows of each row that the search finds, increasing, and
+        their positions.
+
+        They are the nearest by the first kernel, which has the largest weight. A local correction
+        asks for no more: it has the whole similarity of those that it takes.
+        """
+        if self.search is None:
+            return self.nearest(rows, k, own)
+        return self.search.nearest(rows, k, k, own)
 
     def neighbors(self, Z: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         "Return distances to the `k` most similar training rows, increasing, and their positions"

@@ -589,7 +589,7 @@ class LocalCorrection(Smoother):
     def local(self, rows: Rows, penalty: float) -> tuple:
         "Return the nearest rows of each row, their weights, and the novelty of the row"
         n_local = min(self.n_local, len(self.weights))
-        _, index = self.similarity.nearest(rows, n_local)
+        _, index = self.similarity.found(rows, n_local)
         k, K = self.similarity.around(rows, torch.from_numpy(index))
         return index, *local_weights(K, k, torch.from_numpy(self.weights[index]), penalty)
 
@@ -679,7 +679,7 @@ def _left_out_weights(corrections, rows, codes):
         return np.zeros((len(rows), 0), dtype=int), []
     block = first.similarity.rows.take(rows)
     n_local = min(n_local, len(codes) - 1)
-    distance, near = first.similarity.nearest(block, n_local, (codes[rows], codes))
+    distance, near = first.similarity.found(block, n_local, (codes[rows], codes))
     v = torch.from_numpy(np.where(np.isinf(distance), NO_WEIGHT, first.weights[near]))
     k, K = first.similarity.around(block, torch.from_numpy(near))
     weights = []

@@ -175,7 +175,8 @@ def verdict(frame: pd.DataFrame, measure: str, others=TESTED, ours: str = "ke") 
     parts = []
     for words, chosen in groups.items():
         shown = [
-            f"{PEERS[name].title} ({row['won']}/{row['tied']}/{row['lost']}, p = {row['p, Holm']:.2g})"
+            f"{PEERS[name].title} ({row['won']}/{row['tied']}/{row['lost']}, p = "
+            f"{row['p, Holm']:.2g})"
             for name, row in found[chosen].to_dict("index").items()
         ]
         if shown:

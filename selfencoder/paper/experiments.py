@@ -5,9 +5,8 @@
 # %% auto #0
 __all__ = ['PAPER', 'FULL', 'TINY', 'PUBLISHED', 'PROTOCOLS', 'ONE_BY_ONE', 'SELF_ENCODERS', 'PAPER_BASELINES', 'MODELS',
            'PUBLISHED_BASELINES', 'PaperSettings', 'Budget', 'Reconstruction', 'Cell', 'seed_of', 'dataset_table',
-           'columns_of', 'split', 'folds', 'selection_splits', 'vote_accuracies', 'NetworkModel', 'LinearSVM',
-           'model_of', 'Search', 'Selection', 'select', 'measure', 'read_records', 'work', 'grid', 'run',
-           'differing_cells']
+           'columns_of', 'split', 'folds', 'selection_splits', 'vote_accuracies', 'NetworkModel', 'model_of', 'Search',
+           'Selection', 'select', 'measure', 'read_records', 'work', 'grid', 'run', 'differing_cells']
 
 # %% ../../nbs/paper/09_experiments.ipynb #fd5ac249
 import copy
@@ -324,7 +323,7 @@ SELF_ENCODERS = {
 
 # %% ../../nbs/paper/09_experiments.ipynb #db86fbba
 class LinearSVM(ClassifierMixin, BaseEstimator):
-    "`SVC(kernel='linear')`, or `LinearSVC` where the first does not converge: on raw credit amounts of up to 18,424"
+    "`SVC(kernel='linear')`, or `LinearSVC` where that does not converge: on raw credit amounts"
 
     def fit(self, X, y):
         "Fit the first; fit the second if the first has not converged after 100,000 steps"
@@ -447,7 +446,7 @@ class Selection(NamedTuple):
 
 
 def select(model: Model, X, y, splits: list, budget: Budget, seed: int) -> Selection:
-    """Return the setting and the point of its path with the best mean accuracy; the first one among equals.
+    """Return the setting and the point of its path with the best mean accuracy, the first one.
 
     `splits` are pairs of rows: to train on, to select by.
     """

@@ -126,13 +126,16 @@ def findings(summary: pd.DataFrame) -> list:
     published = np.mean([paper_figure("2b", d, "se")[0] for d in datasets])
     return [
         f"The kernel self-encoder (ours), all defaults: mean accuracy {ours:.3f}; "
-        f"above the best of the paper's four baselines on {wins('ke', 'best_baseline')} of {len(datasets)} tables.",
-        f"The best baseline of each table: {best:.3f}; the paper's better self-encoder is above it on "
-        f"{wins('best_se', 'best_baseline')} of {len(datasets)}.",
-        f"The paper's self-encoder, selected honestly: {se:.3f}, where {published:.3f} was published.",
-        f"With its hidden layer: {_mean_of(summary, 'se_hidden'):.3f}, on raw columns as in the paper.",
-        f"With 100 visible rows: {_mean_of(summary, 'se_sampled'):.3f}; above what all rows give on "
-        f"{wins('se_sampled', 'se')} of {len(datasets)} tables.",
+        f"above the best of the paper's four baselines on {wins('ke', 'best_baseline')} of "
+        f"{len(datasets)} tables.",
+        f"The best baseline of each table: {best:.3f}; the paper's better self-encoder is above it "
+        f"on {wins('best_se', 'best_baseline')} of {len(datasets)}.",
+        f"The paper's self-encoder, selected honestly: {se:.3f}, where {published:.3f} was "
+        "published.",
+        f"With its hidden layer: {_mean_of(summary, 'se_hidden'):.3f}, on raw columns as in the "
+        "paper.",
+        f"With 100 visible rows: {_mean_of(summary, 'se_sampled'):.3f}; above what all rows give "
+        f"on {wins('se_sampled', 'se')} of {len(datasets)} tables.",
     ]
 
 

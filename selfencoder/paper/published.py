@@ -46,7 +46,7 @@ NUMBER = {model: number for number, models in COLUMNS.items() for model in model
 
 
 def beside_published(frames: dict, numbers=("2b", "2c")) -> pd.DataFrame:
-    """Return the published figures, and the means of each protocol: a row for each cell of the tables.
+    """Return the published figures and the means of each protocol: a row for each cell.
 
     `frames` are the complete folds of each protocol. What is not stored is not a number.
     """
@@ -64,7 +64,7 @@ def beside_published(frames: dict, numbers=("2b", "2c")) -> pd.DataFrame:
 
 
 def mean_differences(cells: pd.DataFrame, protocols: list) -> pd.DataFrame:
-    "Return the mean absolute difference to the published figures, on the cells that all protocols have"
+    "Return the mean absolute difference to the published figures, on cells that all protocols have"
     common = cells.dropna(subset=protocols)
     gaps = common[protocols].sub(common["published figure"], axis=0).abs()
     return pd.DataFrame(
@@ -77,7 +77,7 @@ def mean_differences(cells: pd.DataFrame, protocols: list) -> pd.DataFrame:
 
 # %% ../../nbs/paper/10_published_figures.ipynb #f2ec7088
 def plot_trials(records: list, cells: list):
-    """Plot the best accuracy so far, mean over folds, against the number of trials; return the figure.
+    """Plot the best accuracy so far, mean over folds, by the number of trials; return the figure.
 
     The published figure is a line.
     """

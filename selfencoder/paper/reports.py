@@ -167,10 +167,10 @@ def paper_table(
     ours: list = (),
     rebuilt: pd.DataFrame | None = None,
 ) -> Table:
-    """Return one of the tables `NUMBERS` of the paper, our figure beside the paper's with the difference.
+    """Return one of the paper's tables `NUMBERS`: our figure, the paper's and their difference.
 
-    `summary` are means of the protocol, `ours` more models of ours, `rebuilt` are means of the protocol `published`, one
-    more figure for each column.
+    `summary` are means of the protocol, `ours` more models of ours, `rebuilt` are means of the
+    protocol `published`, one more figure for each column.
     """
     table = paper_tables()["tables"][number]
     keep = 2 if number == "3" else 1

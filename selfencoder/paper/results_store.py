@@ -279,12 +279,13 @@ def run_grid(
     one_version: bool = False,
     **facts,
 ) -> list:
-    """Compute the cells, named tuples of one kind, that `folder` does not have yet; return the records of all of them.
+    """Compute the cells, named tuples of one kind, that `folder` lacks; return the records of all.
 
-    `compute` makes the facts of a cell, which takes about `work(cell)` seconds. `backend` is joblib's, `address` that
-    of a Dask scheduler. With `since`, a date such as 2026-11-18T20:00, cells of runs before it are computed again.
-    With `one_version`, cells of other versions may not be added. `facts` are dicts, such as a budget, that must be the
-    same whenever the run is continued.
+    `compute` makes the facts of a cell, which takes about `work(cell)` seconds. `backend` is
+    joblib's, `address` that of a Dask scheduler. With `since`, a date such as 2026-11-18T20:00,
+    cells of runs before it are computed again. With `one_version`, cells of other versions may not
+    be added. `facts` are dicts, such as a budget, that must be the same whenever the run is
+    continued.
     """
     if not cells:
         return []

@@ -40,7 +40,7 @@ def critical_difference(n_models: int, n_datasets: int) -> float:
 
 
 def rank_models(scores: pd.DataFrame) -> pd.Series:
-    """Return the mean rank of each model over the datasets, best first; models with equal scores share their ranks.
+    """Return the mean rank of each model over the datasets, best first; equal scores share ranks.
 
     `scores` has a row for each dataset and a column for each model; greater is better.
     """
@@ -79,9 +79,9 @@ def _draw_legend(ax):
 
 
 def plot_critical_difference(scores: pd.DataFrame, titles: dict | None = None, styles=None):
-    """Plot the mean ranks of models, with bars that join those within the critical difference; return the axes.
+    """Plot mean ranks of models; bars join those within the critical difference. Return the axes.
 
-    `scores` as for `rank_models`; `titles` and `styles` (color, marker, label) say how a model is shown.
+    `scores` as for `rank_models`; `titles` and `styles` (color, marker, label) of the models.
     """
     ranks = rank_models(scores)
     titles = titles or {}
