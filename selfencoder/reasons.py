@@ -334,11 +334,14 @@ MOST_PAIRS = 10_000_000  # that are looked at
 def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "Return positions of queries and of training rows whose similarity is at least `threshold`, and the similarities"
     n = len(fitted_model(model).rows)
-    most = max(50, MOST_PAIRS // (n if X is None else len(X)))
-    distances, rows = model.kneighbors(X, min(most, n - (X is None)))
+    n_queries = n if X is None else len(X)
+    most = max(50, MOST_PAIRS // n_queries)
+    possible = n - 1 if X is None else n
+    distances, rows = model.kneighbors(X, min(most, possible))
     farthest = np.sqrt(2 - 2 * threshold) + 1e-12
     query, place = np.nonzero(distances <= farthest)
-    return query, rows[query, place], 1 - distances[query, place] ** 2 / 2
+    similarity = 1 - distances[query, place] ** 2 / 2
+    return query, rows[query, place], similarity
 
 # %% ../nbs/tools/reasons.ipynb #39885b0f
 def near_duplicates(
@@ -357,7 +360,8 @@ def near_duplicates(
     names = fitted.row_names
     if X is None:
         # each pair once
-        first, second = np.minimum(row, other), np.maximum(row, other)
+        first = np.minimum(row, other)
+        second = np.maximum(row, other)
         _, once = np.unique(first * len(names) + second, return_index=True)
         row, other, similarity = first[once], second[once], similarity[once]
     else:

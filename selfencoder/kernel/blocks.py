@@ -62,7 +62,7 @@ class Blocks:
 
     @property
     def shape(self) -> tuple:
-        "Rows and columns, as those of an array"
+        "Return how many rows and columns there are, as those of an array"
         return len(self), len(self.columns) if self.columns else self.whole.shape[1]
 
     @classmethod
@@ -163,7 +163,8 @@ def sum_table(blocks: Blocks, coordinates, maps, Y, weights, dtype, done) -> tup
     """
     split = zip(blocks.parts, blocks.split(Y), blocks.split(weights))
     calls = [(part, blocks.columns, coordinates, maps, *own, dtype) for part, *own in split]
-    rows, totals = [], None
+    rows = []
+    totals = None
     for Z, sums in blocks.run(process_part, calls):
         rows.append(Z)
         totals = sums if totals is None else [a + b for a, b in zip(totals, sums)]

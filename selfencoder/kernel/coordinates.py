@@ -148,8 +148,10 @@ class Ranks:
         "Remember the sorted columns of `E` and the weight below each value"
         order = np.argsort(E, axis=0, kind="stable")
         below = np.vstack([np.zeros(E.shape[1]), np.cumsum(weights[order], axis=0)])
-        ranks = cls(np.take_along_axis(E, order, axis=0), below, np.ones(E.shape[1]))
-        ranks.factor = 1 / np.sqrt(weights @ ranks.centred(E) ** 2 / weights.sum())
+        values = np.take_along_axis(E, order, axis=0)
+        ranks = cls(values, below, np.ones(E.shape[1]))
+        variance = weights @ ranks.centred(E) ** 2 / weights.sum()
+        ranks.factor = 1 / np.sqrt(variance)
         return ranks
 
     def centred(self, E):
@@ -190,11 +192,12 @@ class Whitening:
     @classmethod
     def fit(cls, S, weights, tol=1e-4):
         "Find the map for the columns `S`; directions smaller than `tol` times their column are dropped"
+        n = len(S)
         mean = weights @ S / weights.sum()
-        root_shares = np.sqrt(weights / weights.sum())[:, None]
-        C = (S - mean) * root_shares * np.sqrt(len(S))
+        root_shares = np.sqrt(weights / weights.sum())
+        C = (S - mean) * root_shares[:, None] * np.sqrt(n)
         _, matrix = column_space(C, tol)
-        return cls(mean, matrix * np.sqrt(len(S)))
+        return cls(mean, matrix * np.sqrt(n))
 
     def __call__(self, S):
         return snap(multiply_rows(S - self.mean, self.matrix))
@@ -238,7 +241,10 @@ class Layout:
 
     @classmethod
     def of(cls, invariance, n_levels: list, numbers, varying, n_white: int):
-        "`n_levels`: of each category, None for other columns; `numbers`, `varying`: as `KernelCoordinates` learns them"
+        """Make the layout; `n_levels` of each category, None for other columns.
+
+        `numbers` and `varying` are those that `KernelCoordinates` learns.
+        """
         is_category = np.array([levels is not None for levels in n_levels], dtype=bool)
         of_numbers = np.flatnonzero(~is_category)[numbers]
         n_bits = [levels for levels in n_levels if levels is not None]
@@ -310,7 +316,7 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         return self.transform_table(read_query(X, self))
 
     def fit_transform_table(self, table, weights=None):
-        "As `fit_transform`, for a table that was read already; rows have weights"
+        "Fit to a table that was read already, whose rows have weights; return its coordinates"
         if self.invariance not in INVARIANCES:
             raise ValueError(
                 f"invariance must be one of {', '.join(map(repr, INVARIANCES))}; got {self.invariance!r}."
@@ -330,7 +336,7 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
         return self._fit_parts(E[:, self.numbers_], bits, weights, float_precision(table))
 
     def transform_table(self, table):
-        "As `transform`, for a table that was read already"
+        "Return the coordinates of a table that was read already"
         E, bits = self._read(self.text_.read(table))
         return self._apply(E[:, self.numbers_], bits)
 
@@ -440,7 +446,7 @@ class KernelCoordinates(TransformerMixin, BaseEstimator):
 
     @property
     def layout_(self) -> Layout:
-        "What each coordinate is, and where it comes from"
+        "Return what each coordinate is, and where it comes from"
         n_levels = [
             len(column.levels) if column.kind == "category" else None for column in self.columns_
         ]

@@ -191,42 +191,42 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
     @property
     def geometry_(self):
-        "What was learned: answers for coordinates"
+        "Return what was learned: answers for coordinates"
         return self._model.geometry
 
     @property
     def coordinates_(self):
-        "The fitted map from tables to what kernels compare"
+        "Return the fitted map from tables to what kernels compare"
         return self._model.coordinates
 
     @property
     def n_samples_fit_(self):
-        "Rows of the training table"
+        "Return how many rows the training table has"
         return len(self._model.weights)
 
     @property
     def n_features_in_(self):
-        "Columns of the training table"
+        "Return how many columns the training table has"
         return self._model.coordinates.n_features_in_
 
     @property
     def feature_names_in_(self):
-        "Names of the columns of the training table"
+        "Return the names of the columns of the training table"
         return self._model.coordinates.feature_names_in_
 
     @property
     def row_names_(self):
-        "The index labels of the training rows; their positions if they have none"
+        "Return the index labels of the training rows; their positions if they have none"
         return self._model.row_names.copy()
 
     @property
     def effective_metric_(self):
-        "Distances are Euclidean between the points that `transform` gives"
+        "Return the metric of the points that `transform` gives"
         return "euclidean" if self._model else None
 
     @property
     def kernels_(self):
-        "Every kernel and penalty that was tried, with its weight in the average"
+        "Return every kernel and penalty that was tried, with its weight in the average"
         order = ["member", "kernel", "bandwidth", "n_local", "penalty", "loss", "weight"]
         names = {name for record in self._model.records for name in record}
         return pd.DataFrame(self._model.records, columns=[name for name in order if name in names])
@@ -270,21 +270,20 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return self
 
     def _read(self, X, y):
-        "The training table and its target, from whatever they are given as"
+        "Return the training table and its target, from whatever they are given as"
         return open_partitions(X, y) if is_partitioned(X) else (read_table(X, self), y)
 
     def _settings(self):
-        "The parameters that matter to a fit"
+        "Return the parameters that matter to a fit"
         names = [field.name for field in fields(FitSettings) if field.name != "seed"]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return FitSettings(
-            seed=seed, **{name: getattr(self, name) for name in names if hasattr(self, name)}
-        )
+        given = {name: getattr(self, name) for name in names}
+        return FitSettings(seed=seed, **given)
 
     # ---- queries
 
     def _ask(self, X, answer):
-        "`answer(model, Z)` for the coordinates of the rows of the table `X`"
+        "Return `answer(model, Z)` for the coordinates of the rows of the table `X`"
         check_is_fitted(self, "geometry_")
         model = self._model
         Z = model.coordinates.transform_table(read_query(X, self))
@@ -292,20 +291,18 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
             return answer(model, Z)
 
     def _model_of_all(self):
-        "The fitted model, if every training row counts"
+        "Return the fitted model; raise ValueError unless every training row counts"
         check_is_fitted(self, "geometry_")
         model = self._model
         if len(model.rows) < len(model.weights):
             raise ValueError(
-                """rows with sample_weight 0 are no training rows, so there is no answer for all
-                of them:
-                """
-                "pass X."
+                "rows with sample_weight 0 are no training rows, so there is no answer for all of "
+                "them: pass X."
             )
         return model
 
     def identify(self, X):
-        """Which row is this? One signed weight for each training row.
+        """Return which row each query is: one signed weight for each training row.
 
         Returns
         -------
@@ -323,7 +320,7 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return self._ask(X, answer)
 
     def vote(self, X, targets):
-        """The vote of the training rows on `targets`, each with its weight `identify(X)`.
+        """Return the vote of the training rows on `targets`, each with its weight `identify(X)`.
 
         It is the regression that would have been trained on them.
 
@@ -362,9 +359,7 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return found[:, 0] if targets.ndim == 1 else found
 
     def novelty(self, X):
-        """How little the training rows explain each row of `X`: near 0 at the data, up to 1
-        away from it
-        """
+        "Return how little the training rows explain each row: near 0 at the data, 1 far from it"
         return self._ask(X, lambda model, Z: model.geometry.novelty(Z))
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
@@ -403,8 +398,9 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return (distance, index) if return_distance else index
 
     def transform(self, X):
-        """Points between which the distances of `kneighbors` are Euclidean; nearly, with fewer
-        `n_components`.
+        """Return points between which the distances of `kneighbors` are Euclidean.
+
+        Nearly so, with fewer `n_components`.
 
         Exact among training rows, and from any row to a training row; two new rows may be further
         apart. With landmarks the same of landmarks instead of training rows.
@@ -421,11 +417,10 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return self.geometry_.embedding.n_components(self.n_components)
 
     def get_feature_names_out(self, input_features=None):
-        "Names of the columns that `transform` gives"
+        "Return the names of the columns that `transform` gives"
         check_is_fitted(self, "geometry_")
-        return np.array(
-            [f"{type(self).__name__.lower()}{j}" for j in range(self._n_features_out)], dtype=object
-        )
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{j}" for j in range(self._n_features_out)], dtype=object)
 
     # ---- rows that come and go
 
@@ -452,8 +447,10 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         self
         """
         check_is_fitted(self, "geometry_")
-        table, model = read_query(X, self), self._model
-        weights, groups = check_weights(table, sample_weight), check_groups(table, groups)
+        table = read_query(X, self)
+        model = self._model
+        weights = check_weights(table, sample_weight)
+        groups = check_groups(table, groups)
         if (weights == 0).any():
             raise ValueError("a row with sample_weight 0 cannot be learned: leave it out.")
         y = self._check_new_target(model, table, y)
@@ -498,15 +495,15 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         return self
 
     def _refit(self, model):
-        "A new fit to the rows of `model`"
+        "Return a new fit to the rows of `model`"
         return model.refit(self._settings())
 
     def _class_factors(self, model, y):
-        "What `class_weight` multiplies the weights of new rows by"
+        "Return what `class_weight` multiplies the weights of new rows by"
         return 1.0
 
     def _check_new_target(self, model, table, y):
-        "The target of new rows as the fit had it, or one clear sentence"
+        "Return the target of new rows as the fit had it; raise ValueError if it differs"
         if model.target is None:
             return None
         require_target(self, table, y)
@@ -522,7 +519,7 @@ class KernelSelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
 # %% ../../nbs/kernel/12_estimators.ipynb #bd07e994
 def target_votes(estimator, X) -> tuple[FittedTarget, np.ndarray]:
-    "The fitted target of an estimator and its votes; leave-one-out votes if `X` is None"
+    "Return the fitted target of an estimator and its votes; leave-one-out if `X` is None"
     if X is not None:
         return estimator._ask(X, lambda model, Z: (model.target, model.target.votes(Z)))
     target = estimator._model_of_all().target
@@ -531,7 +528,7 @@ def target_votes(estimator, X) -> tuple[FittedTarget, np.ndarray]:
 
 
 def class_scores(estimator, X) -> tuple[FittedTarget, list]:
-    """The fitted target and the scores of its classes; of leave-one-out, with cross-fitted
+    """Return the fitted target and the scores of its classes; of leave-one-out, with cross-fitted
     calibrations, if `X` is None
     """
     if X is not None:
@@ -544,7 +541,7 @@ def class_scores(estimator, X) -> tuple[FittedTarget, list]:
 
 
 def classes_among(columns: list, weights: np.ndarray) -> list:
-    "The classes of each target; one whose rows all have weight zero is none"
+    "Return the classes of each target, of rows with a positive weight"
     classes = [np.unique(labels[codes[weights > 0]]) for labels, codes in map(class_codes, columns)]
     for labels in classes:
         if len(labels) < 2:
@@ -556,8 +553,9 @@ def classes_among(columns: list, weights: np.ndarray) -> list:
 
 
 def class_factors(class_weight, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    "What `class_weight` multiplies the weight of each row by; rows of weight zero do not count"
-    factors, counts = np.ones(len(y)), weights > 0
+    "Return what `class_weight` multiplies weights by; rows of weight zero do not count"
+    factors = np.ones(len(y))
+    counts = weights > 0
     if class_weight is not None:
         factors[counts] = compute_sample_weight(class_weight, y[counts])
     return factors
@@ -683,7 +681,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         if y is None or not is_partitioned(X):
             require_target(self, X, y)
         table, y = self._read(X, y)
-        weights, groups = check_weights(table, sample_weight), check_groups(table, groups)
+        weights = check_weights(table, sample_weight)
+        groups = check_groups(table, groups)
         check_consistent_length(table, y)
         columns = target_columns(y)
         classes = classes_among(columns, weights)
@@ -712,11 +711,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         if model.given_weights is None:
             return 1.0
         known = model.given_weights > 0
-        pairs = zip(
-            map(str, model.y[known].tolist()),
-            (model.weights / np.where(known, model.given_weights, 1))[known],
-        )
-        factors = dict(pairs)
+        names = map(str, model.y[known].tolist())
+        factors = dict(zip(names, model.weights[known] / model.given_weights[known]))
         unknown = [value for value in y.tolist() if str(value) not in factors]
         if unknown:
             raise ValueError(
@@ -727,41 +723,38 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
     def _refit(self, model):
         weights = model.weights if model.given_weights is None else model.given_weights
         classes = classes_among(model.y.T if model.target.several else [model.y], weights)
-        weighted = replace(
-            model, weights=weights * class_factors(self.class_weight, model.y, weights)
-        )
-        return replace(
-            weighted.refit(self._settings(), classes),
-            given_weights=None if self.class_weight is None else weights,
-        )
+        factors = class_factors(self.class_weight, model.y, weights)
+        found = replace(model, weights=weights * factors).refit(self._settings(), classes)
+        given = None if self.class_weight is None else weights
+        return replace(found, given_weights=given)
 
     @property
     def classes_(self):
-        "The classes, in order; a list of them for several targets"
+        "Return the classes, in order; a list of them for several targets"
         target = self._model.target
         return target.labels if target.several else target.labels[0]
 
     @property
     def temperature_(self):
-        "Of the probabilities, one for each target"
+        "Return the temperature of the probabilities, one for each target"
         return np.array(
             [calibration.temperature for calibration in self._model.target.calibrations]
         )
 
     @property
     def column_weights_(self):
-        "The learned weight of each column; None if every column counts the same"
+        "Return the learned weight of each column; None if every column counts the same"
         return self._model.column_weights
 
     @property
     def feature_importances_(self):
-        "How much worse predictions become with cells of the column from other rows; they sum to one"
+        "Return how much worse predictions become with cells of the column from other rows"
         with threads_for(self.n_jobs):
             return importances(self._model)
 
     @property
     def loo_score_(self):
-        "Share of the training rows that leave-one-out gets right, of those that are there now"
+        "Return the share of the present training rows that leave-one-out gets right"
         return self._model.target.score()
 
     def predict_proba(self, X):
@@ -784,7 +777,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         return found if target.several else found[0]
 
     def predict(self, X):
-        """The most probable class; the first of `classes_` among equals.
+        """Return the most probable class; the first of `classes_` among equals.
 
         Parameters
         ----------
@@ -808,13 +801,13 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelSelfEncoder):
         return self.predict_proba(None)
 
     def score(self, X, y, sample_weight=None):
-        "Accuracy; `X=None`: of the leave-one-out predictions. Several targets must all be right."
-        right = self.predict(X) == (
-            np.asarray(y) if self._model.target.several else column_or_1d(y)
-        )
-        return float(
-            np.average(right.all(axis=1) if right.ndim == 2 else right, weights=sample_weight)
-        )
+        "Return accuracy, with `X=None` of leave-one-out; several targets must all be right"
+        several = self._model.target.several
+        observed = np.asarray(y) if several else column_or_1d(y)
+        right = self.predict(X) == observed
+        if right.ndim == 2:
+            right = right.all(axis=1)
+        return float(np.average(right, weights=sample_weight))
 
 # %% ../../nbs/kernel/12_estimators.ipynb #240b267c
 class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
@@ -879,11 +872,9 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         if y is None or not is_partitioned(X):
             require_target(self, X, y)
         table, y = self._read(X, y)
-        weights, groups, y = (
-            check_weights(table, sample_weight),
-            check_groups(table, groups),
-            real_targets(y),
-        )
+        weights = check_weights(table, sample_weight)
+        groups = check_groups(table, groups)
+        y = real_targets(y)
         check_consistent_length(table, y)
         if np.abs(y).max() > 1e150:
             raise ValueError(
@@ -896,22 +887,22 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
 
     @property
     def column_weights_(self):
-        "The learned weight of each column; None if every column counts the same"
+        "Return the learned weight of each column; None if every column counts the same"
         return self._model.column_weights
 
     @property
     def feature_importances_(self):
-        "How much worse predictions become with cells of the column from other rows; they sum to one"
+        "Return how much worse predictions become with cells of the column from other rows"
         with threads_for(self.n_jobs):
             return importances(self._model)
 
     @property
     def loo_score_(self):
-        "R^2 of the leave-one-out predictions, for the rows that are there now"
+        "Return R^2 of the leave-one-out predictions, for the present training rows"
         return self._model.target.score()
 
     def predict(self, X):
-        """The vote of the training rows.
+        """Return the vote of the training rows.
 
         Parameters
         ----------
@@ -935,5 +926,5 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelSelfEncoder):
         return self.predict(None)
 
     def score(self, X, y, sample_weight=None):
-        "R^2; `X=None`: of the leave-one-out predictions"
+        "Return R^2, with `X=None` of the leave-one-out predictions"
         return float(r2_score(y, self.predict(X), sample_weight=sample_weight))

@@ -194,7 +194,8 @@ def check_kernel_memory(n_rows: int, n_kernels: int, verbose: int = 0):
     """Raise MemoryError before anything is allocated if a fit does not fit; print what it takes
     if asked
     """
-    needed, free = kernel_memory(n_rows, n_kernels), available_memory()
+    needed = kernel_memory(n_rows, n_kernels)
+    free = available_memory()
     if needed > free:
         most = int((free / kernel_memory(1, n_kernels)) ** 0.5)
         raise MemoryError(
@@ -225,7 +226,7 @@ class Given:
 
     @property
     def classify(self) -> bool:
-        "Whether the target is classes"
+        "Return whether the target is classes"
         return self.target is not None and bool(self.target.codes)
 
 
@@ -261,8 +262,10 @@ def fit_few(settings: FitSettings, given: Given) -> tuple:
     return coordinates, found
 
 # %% ../../nbs/kernel/11_fit.ipynb #104dbbfe
-# from here on "auto" takes landmarks, and how many
-MANY_ROWS, LANDMARKS = 3000, 1000
+# from here on "auto" takes landmarks
+MANY_ROWS = 3000
+# so many
+LANDMARKS = 1000
 # up to so many rows numbers have double precision
 SMALL = 10_000
 
@@ -278,11 +281,14 @@ def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
     """Fit many rows: coordinates from a sample, one pass for the sums, candidates, weighed by
     leave-one-out
     """
-    blocks, target, weights = given.table, given.target, given.weights
+    blocks = given.table
+    target = given.target
+    weights = given.weights
     names = settings.landmark_kernels(target is not None)
     n_rows, n_columns = blocks.shape
     roles = Roles.of(n_rows, n_columns, n_landmarks, settings.seed, given.groups)
-    coordinates, dtype = settings.coordinates(names), np.float64 if n_rows <= SMALL else np.float32
+    coordinates = settings.coordinates(names)
+    dtype = np.float64 if n_rows <= SMALL else np.float32
     sample = coordinates.fit_transform_table(blocks.select(roles.sample), weights[roles.sample])
     sample = sample.astype(dtype)
     check_coordinates(sample[:, (sample != sample[:1]).any(axis=0)])
@@ -325,7 +331,8 @@ def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
 
 def landmark_weights(coordinates, points, given: Given, roles: Roles, names, seed) -> dict:
     "Return the column weights of each kernel that earns some, learned from the landmarks"
-    rows, at = Rows(points.Z.astype(np.float64)), roles.landmarks
+    rows = Rows(points.Z.astype(np.float64))
+    at = roles.landmarks
     groups = None if given.groups is None else given.groups[at]
     options = rows, given.weights[at], given.target.select(at), names, seed, groups
     with one_thread():
@@ -366,7 +373,8 @@ def select_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
         pairs = zip(smoother.base.smoothers, own)
         of_base = [ridge.coefficients_of(each.products, each.targets) for ridge, each in pairs]
     coefficients = smoother.with_residuals(T, of_base)
-    near, reporting = np.zeros((len(roles.reporting), 0), dtype=int), roles.reporting
+    reporting = roles.reporting
+    near = np.zeros((len(reporting), 0), dtype=int)
     votes = smoother.left_out(T, coefficients, reporting, near, given.groups)[0].numpy()
     validated = {"votes": votes, "validation_rows": reporting, "coefficients": coefficients}
     return Selected(smoother, similarity, records, **validated)
@@ -376,7 +384,9 @@ def choose_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
     """Return the chosen base models, the local correction, and records, without the labels of
     the hidden rows
     """
-    T, weights, hidden = given.target.Y.cpu().numpy(), given.weights, roles.hidden
+    T = given.target.Y.cpu().numpy()
+    weights = given.weights
+    hidden = roles.hidden
     kept = np.delete(np.arange(len(rows)), hidden)
     groups = given.groups
     if len(hidden):
@@ -384,7 +394,8 @@ def choose_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
         sums = [a - b for a, b in zip(sums, less)]
         rows = Rows(rows.Z[kept])
         groups = None if groups is None else groups[kept]
-    asked, observed = np.searchsorted(kept, roles.choosing), given.target.select(roles.choosing)
+    asked = np.searchsorted(kept, roles.choosing)
+    observed = given.target.select(roles.choosing)
     validated = ValidatedRows(rows, weights[kept], T[kept], sums, asked, observed, groups)
     tried = try_ridges(validated, maps, settings.alpha)
     chosen = [each for each in tried if each.share]
@@ -411,7 +422,9 @@ class Geometry:
     """
 
     def __init__(self, weights: np.ndarray, smoother, similarity):
-        self.weights, self.smoother, self.similarity = np.asarray(weights), smoother, similarity
+        self.weights = np.asarray(weights)
+        self.smoother = smoother
+        self.similarity = similarity
         self.made = {}
 
     def __getstate__(self):
@@ -419,17 +432,17 @@ class Geometry:
 
     @property
     def rows(self) -> Rows:
-        "The training rows that count"
+        "Return the training rows that count"
         return self.similarity.rows
 
     @property
     def Z(self) -> np.ndarray:
-        "The coordinates of the training rows that count"
+        "Return the coordinates of the training rows that count"
         return self.rows.Z
 
     @property
     def n_outputs(self) -> int:
-        "How many training rows count"
+        "Return how many training rows count"
         return len(self.rows)
 
     def _rows(self, Z) -> Rows:
@@ -437,7 +450,8 @@ class Geometry:
 
     def outputs(self, Z) -> np.ndarray:
         "Return f(x), (queries, n): one signed weight for each training row; they sum to one"
-        needed, free = 8 * len(Z) * self.n_outputs, available_memory()
+        needed = 8 * len(Z) * self.n_outputs
+        free = available_memory()
         if needed > free / 2:
             raise MemoryError(
                 f"the outputs of {len(Z):,} queries for {self.n_outputs:,} training rows need "
@@ -486,7 +500,7 @@ class Geometry:
 
     @property
     def embedding(self) -> Embedding:
-        "Points between which the distance is Euclidean; made once"
+        "Return points between which the distance is Euclidean; made once"
         if "embedding" not in self.made:
             chosen = self.similarity.marks
             chosen = np.arange(self.n_outputs) if chosen is None else chosen
@@ -564,12 +578,12 @@ class FittedModel:
 
     @property
     def rows(self) -> np.ndarray:
-        "The training rows that count: those with a positive weight"
+        "Return the training rows that count: those with a positive weight"
         return np.flatnonzero(self.weights > 0)
 
     @property
     def row_names(self) -> np.ndarray:
-        "What to call each training row: its label in the dataframe of the fit, or its position"
+        "Return the name of each training row: its label in the dataframe, or its position"
         return np.arange(len(self.weights)) if self.names is None else self.names
 
     def kept_columns(self, purpose: str) -> list:
@@ -585,7 +599,8 @@ class FittedModel:
         """Return the model with more training rows, in the coordinates and with the kernels of
         the fit
         """
-        Z, old = self.coordinates.transform_table(table), self.rows
+        Z = self.coordinates.transform_table(table)
+        old = self.rows
         # that of the weights of the fit
         scale = self.weights[old[0]] / self.geometry.weights[0]
         more = self.extended(table, weights, y, groups, given_weights)
@@ -612,7 +627,8 @@ class FittedModel:
 
     def extended(self, table, weights, y=None, groups=None, given_weights=None):
         "Return the model with what is said about more rows, before anything is learned from them"
-        columns, given = None, None
+        columns = None
+        given = None
         if self.columns is not None:
             pairs = zip(self.columns, self.coordinates.plain_columns(table))
             columns = [np.concatenate(pair) for pair in pairs]
@@ -640,10 +656,14 @@ class FittedModel:
 
     def shortened(self, kept: np.ndarray):
         "Return the model with what is said about some of its rows only"
-        lists = {name: getattr(self, name) for name in ("y", "groups", "names", "given_weights")}
-        some = {name: None if each is None else each[kept] for name, each in lists.items()}
-        columns = None if self.columns is None else [values[kept] for values in self.columns]
-        return replace(self, weights=self.weights[kept], columns=columns, **some)
+        some = {"weights": self.weights[kept]}
+        for name in ("y", "groups", "names", "given_weights"):
+            values = getattr(self, name)
+            if values is not None:
+                some[name] = values[kept]
+        if self.columns is not None:
+            some["columns"] = [values[kept] for values in self.columns]
+        return replace(self, **some)
 
     def refit(self, settings: FitSettings, classes=None):
         "Return a new fit to the rows of this model"
@@ -661,7 +681,8 @@ def fit_model(settings, table, weights, y=None, classes=None, groups=None) -> Fi
     rows = np.flatnonzero(weights > 0)
     in_memory = not isinstance(table, Blocks)
     kept = table if len(rows) == len(weights) else select_rows(table, rows)
-    target, codes = target_of(settings, rows, y, classes), None if groups is None else groups[rows]
+    target = target_of(settings, rows, y, classes)
+    codes = None if groups is None else groups[rows]
     n_landmarks = landmark_count(settings.n_landmarks, len(rows))
     relative = relative_weights(weights[rows])
     if n_landmarks is None:

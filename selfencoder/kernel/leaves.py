@@ -40,17 +40,18 @@ class Trees:
 
     @property
     def width(self) -> int:
-        "How many leaves the largest tree has"
+        "Return how many leaves the largest tree has"
         return int(np.diff(self.starts, append=len(self.features)).max()) + 1
 
     @property
     def size(self) -> int:
-        "How many leaves there are at most"
+        "Return how many leaves there are at most"
         return self.n_trees * self.width
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         "Return the number of the leaf that each row falls into: (n, trees)"
-        masks, leaf = self.masks.astype(np.uint16), np.empty((len(Z), self.n_trees), dtype=np.uint8)
+        masks = self.masks.astype(np.uint16)
+        leaf = np.empty((len(Z), self.n_trees), dtype=np.uint8)
         every = np.uint16(2**MOST_LEAVES - 1)
         for first in range(0, len(Z), LEAF_BLOCK):
             block = slice(first, first + LEAF_BLOCK)
@@ -65,7 +66,8 @@ class Trees:
         """Return which of `columns` is tested where the paths of two leaves part: (trees,
         width, width)
         """
-        ends, leaves = np.append(self.starts[1:], len(self.features)), np.arange(self.width)
+        ends = np.append(self.starts[1:], len(self.features))
+        leaves = np.arange(self.width)
         result = np.zeros((self.n_trees, self.width, self.width), dtype=int)
         for t, (start, end) in enumerate(zip(self.starts, ends)):
             # (nodes, width): leaves on the left
@@ -95,10 +97,13 @@ def tree_inputs(coordinates) -> np.ndarray:
 
 def column_signs(C: np.ndarray, y: np.ndarray) -> np.ndarray:
     "Find 1 or -1 for each column, so that times it a column does not depend on its direction"
-    centred = y - y.mean()
-    signs, shared = np.zeros(C.shape[1]), (C**2).sum(axis=1)
-    for moment in (C.T @ centred, (C**3).sum(axis=0), C.T @ shared):
-        signs = np.where((signs == 0) & (np.abs(moment) > 1e-9 * len(C)), np.sign(moment), signs)
+    correlation = C.T @ (y - y.mean())
+    skewness = (C**3).sum(axis=0)
+    with_others = C.T @ (C**2).sum(axis=1)
+    signs = np.zeros(C.shape[1])
+    for moment in (correlation, skewness, with_others):
+        clear = np.abs(moment) > 1e-9 * len(C)
+        signs = np.where((signs == 0) & clear, np.sign(moment), signs)
     return np.where(signs == 0, 1.0, signs)
 
 
@@ -121,7 +126,8 @@ def grow_trees(
     """Grow trees that predict the target of some rows; None if there are too few rows, or too
     many classes
     """
-    columns, Y = tree_inputs(coordinates), target.Y.cpu().numpy()
+    columns = tree_inputs(coordinates)
+    Y = target.Y.cpu().numpy()
     counts = [1 if count == 2 else count for count in target.counts] or [1] * Y.shape[1]
     if len(Z) < FEWEST_GROWN_ROWS or not len(columns) or sum(counts) > MOST_OUTPUTS:
         return None
@@ -131,7 +137,8 @@ def grow_trees(
     kind = HistGradientBoostingClassifier if target.codes else HistGradientBoostingRegressor
     # percentiles with weights take long
     given = None if (weights == 1).all() else weights
-    scaled, nodes = (Y - Y.mean(axis=0)) / np.maximum(Y.std(axis=0), 1e-300), []
+    scaled = (Y - Y.mean(axis=0)) / np.maximum(Y.std(axis=0), 1e-300)
+    nodes = []
     for labels in [code.cpu().numpy() for code in target.codes] or scaled.T:
         if (labels == labels[0]).all():
             # one class, or a constant: there is nothing to split
@@ -150,7 +157,10 @@ def grow_trees(
 
 def trees_of(nodes: list, columns: np.ndarray, signs: np.ndarray) -> Trees:
     "Return the trees that scikit-learn keeps as arrays of nodes"
-    features, thresholds, masks, starts = [], [], [], []
+    features = []
+    thresholds = []
+    masks = []
+    starts = []
 
     def walk(tree, i, n_before):
         "Add the nodes from `i` on; return how many leaves there are up to here"
@@ -198,22 +208,29 @@ class Leaves:
 
     def sums(self, rows: Rows, weights: torch.Tensor, Y: torch.Tensor) -> Sums:
         "Return the sums over some rows; counts are whole numbers if the weights are"
-        leaf, v, trees = self.numbers(rows).numpy(), weights.numpy(), self.trees
-        places = leaf + trees.width * np.arange(trees.n_trees)
-        starts = np.arange(0, leaf.size + 1, trees.n_trees)
-        shape = (len(leaf), trees.size)
-        P = sparse.csr_matrix((np.repeat(v, trees.n_trees), places.ravel(), starts), shape=shape)
-        counts = torch.from_numpy(np.asarray(P.sum(axis=0)).ravel())
-        pairs = pair_counts(leaf, trees.width, None if (v == 1).all() else v)
-        products = torch.from_numpy(P.T @ Y.numpy())
-        return Sums(weights.sum(), counts, torch.from_numpy(pairs), weights @ Y, products)
+        leaf = self.numbers(rows).numpy()
+        v = weights.numpy()
+        width = self.trees.width
+        n_trees = self.trees.n_trees
+        places = leaf + width * np.arange(n_trees)
+        starts = np.arange(0, leaf.size + 1, n_trees)
+        entries = np.repeat(v, n_trees)
+        shape = (len(leaf), self.trees.size)
+        P = sparse.csr_matrix((entries, places.ravel(), starts), shape=shape)
+        counts = np.asarray(P.sum(axis=0)).ravel()
+        pairs = pair_counts(leaf, width, None if (v == 1).all() else v)
+        products = P.T @ Y.numpy()
+        of_features = map(torch.from_numpy, (counts, pairs))
+        return Sums(weights.sum(), *of_features, weights @ Y, torch.from_numpy(products))
 
     def column_shares(self, coordinates, rows: Rows, others: Rows, index) -> np.ndarray:
         """Return the share of trees in which each row parts from its `index` at a test of each
         column
         """
-        own, other = self.numbers(rows).numpy(), self.numbers(others).numpy()[index]
-        tested = self.trees.parting_columns()[np.arange(self.trees.n_trees), own, other]
+        own = self.numbers(rows).numpy()
+        other = self.numbers(others).numpy()[index]
+        trees = np.arange(self.trees.n_trees)
+        tested = self.trees.parting_columns()[trees, own, other]
         source = coordinates.sources_[self.trees.columns][tested]
         n_columns = coordinates.n_features_in_
         pair, tree = np.nonzero(own != other)
@@ -233,9 +250,12 @@ def pair_counts(leaf: np.ndarray, width: int, weights: np.ndarray | None = None)
     by_tree = np.ascontiguousarray(leaf.T, dtype=np.int64)
     for s in range(trees):
         rest = trees - s
-        pairs = by_tree[s:] + (width * np.arange(rest))[:, None] + by_tree[s] * (rest * width)
+        n_pairs = width * rest * width
+        first_leaf = width * np.arange(rest)
+        later = by_tree[s:] + first_leaf[:, None]
+        pairs = later + by_tree[s] * (rest * width)
         counted = None if weights is None else np.tile(weights, rest)
-        counts = np.bincount(pairs.ravel(), counted, width * rest * width)
+        counts = np.bincount(pairs.ravel(), counted, n_pairs)
         G[s, :, s:] = counts.reshape(width, rest, width)
     G = G.reshape(trees * width, -1)
     return np.triu(G) + np.triu(G, 1).T

@@ -43,7 +43,7 @@ class Member(NamedTuple):
 
     @property
     def name(self) -> str:
-        "The name that `kernels_` shows"
+        "Return the name that `kernels_` shows"
         ending = "" if self.learned is None else f", columns weighted by {self.learned}"
         return f"{self.kernel} {self.bandwidth:g}{ending}"
 
@@ -106,7 +106,8 @@ def turned_columns(coordinates, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarra
     moments = column_moments(Z[:, columns], target / max(np.abs(target).max(), 1e-300))
     direction = moments[0]
     for instead in moments[1:]:
-        direction = np.where(np.abs(direction) > 1e-9, direction, instead)
+        clear = np.abs(direction) > 1e-9
+        direction = np.where(clear, direction, instead)
     signs = np.where(direction < -1e-9, -1.0, 1.0)
     order = np.lexsort(np.round(moments * signs, 9))
     return columns[order], signs[order]
@@ -157,16 +158,15 @@ def sensitivities(
     takes a value from.
     """
     kernel = kernel_for(coordinates, rows, "laplace", 1.0, column_weights)
-    K, A = kernel(rows, rows), kernel.seen(rows)
+    K = kernel(rows, rows)
+    A = kernel.seen(rows)
     changed = np.arange(0, len(rows), -(-len(rows) // PERTURBED_ROWS))
     # the factor overwrites K
     before = K[changed].clone()
     coefficients = Cholesky(K, penalty).coefficients(Y)
     predicted = before @ coefficients
-    sources, change = (
-        coordinates.sources_[kernel.view.columns],
-        np.zeros(coordinates.n_features_in_),
-    )
+    sources = coordinates.sources_[kernel.view.columns]
+    change = np.zeros(coordinates.n_features_in_)
     for column in np.unique(sources):
         a = A[:, np.flatnonzero(sources == column)]
         shift = torch.cdist(a[other[changed]], a, p=1) - torch.cdist(a[changed], a, p=1)
@@ -191,12 +191,10 @@ class TrainingRows:
     "Rows with a target, on which candidates are tried"
 
     def __init__(self, coordinates, Z, target: Target, weights, groups=None, turned=None):
-        self.coordinates, self.target, self.weights, self.groups = (
-            coordinates,
-            target,
-            weights,
-            groups,
-        )
+        self.coordinates = coordinates
+        self.target = target
+        self.weights = weights
+        self.groups = groups
         self.device = target.Y.device
         # distances that several candidates share are kept here
         self.rows = Rows(Z, self.device)
@@ -205,7 +203,8 @@ class TrainingRows:
         self.y = target.y if target.codes else target.Y.cpu().numpy().reshape(target.y.shape)
         self.turned = turned_columns(coordinates, Z, self.y) if turned is None else turned
         columns, signs = self.turned
-        self.C, y = Z[:, columns] * signs, first_target(self.y)
+        self.C = Z[:, columns] * signs
+        y = first_target(self.y)
         # does not depend on the order of the table
         self.order = np.lexsort([y, *self.C.T])
         self.half = np.empty(len(Z), dtype=int)
@@ -219,7 +218,8 @@ class TrainingRows:
     def select(self, rows):
         "Return some of the rows"
         groups = None if self.groups is None else self.groups[rows]
-        target, Z = self.target.select(rows), self.rows.Z[rows]
+        target = self.target.select(rows)
+        Z = self.rows.Z[rows]
         return TrainingRows(self.coordinates, Z, target, self.weights[rows], groups, self.turned)
 
     def spread(self, m: int) -> np.ndarray:
@@ -237,7 +237,8 @@ class TrainingRows:
         return self.learned[source, half]
 
     def _weights_by_trees(self, rows, seed, penalty):
-        n_columns, target = self.coordinates.n_features_in_, self.target.select(rows)
+        n_columns = self.coordinates.n_features_in_
+        target = self.target.select(rows)
         if not target.codes:
             target.y = standardised(self.y[rows])
         sources = self.coordinates.sources_[self.turned[0]]
@@ -291,13 +292,13 @@ class Candidate:
 
     @property
     def average_votes(self) -> torch.Tensor:
-        "The leave-one-out predictions, averaged over penalties: (n, c)"
+        "Return the leave-one-out predictions, averaged over penalties: (n, c)"
         mix = torch.as_tensor(self.mix, device=self.votes.device)
         return torch.einsum("l,lnt->nt", mix, self.votes)
 
     @property
     def average_penalty(self) -> float:
-        "The geometric mean of the penalties, by their weights"
+        "Return the geometric mean of the penalties, by their weights"
         return float(np.exp(self.mix @ np.log(self.penalties)))
 
     def smoother(self, rows: Rows, training: TrainingRows):
@@ -318,9 +319,11 @@ def try_member(rows: TrainingRows, member: Member, penalties, factorise, penalty
     """Solve one member; `factorise` makes a factor of similarities, `penalty` is that of
     sensitivities
     """
-    Y, weights = rows.target.Y, torch.as_tensor(rows.weights, device=rows.device)
+    Y = rows.target.Y
+    weights = torch.as_tensor(rows.weights, device=rows.device)
     votes = torch.zeros(len(penalties), *Y.shape, dtype=torch.float64, device=rows.device)
-    kernels, factors = [], []
+    kernels = []
+    factors = []
     for half in (None,) if member.learned is None else (0, 1):
         kernel, K = rows.kernel(member, half, penalty)
         factor = factorise(K, weights)
@@ -376,7 +379,9 @@ def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> 
         return solve_members(rows, members, penalties)
     some = rows.select(rows.spread(DIRECT_ROWS))
     tried = solve_members(some, members, penalties)
-    penalty, left, found = float(penalties[tried[0].losses.argmin()]), CHOSEN_KERNELS, []
+    penalty = float(penalties[tried[0].losses.argmin()])
+    left = CHOSEN_KERNELS
+    found = []
     shares = member_shares(tried, some)
     for place in np.argsort(-shares, kind="stable"):
         candidate = tried[place]
@@ -409,7 +414,8 @@ def select_members(training: TrainingRows, members: list, penalties: np.ndarray)
     "Return the average of members, weighed by leave-one-out"
     candidates = choose_members(training, members, penalties)
     shares = member_shares(candidates, training)
-    rows, records = Rows(training.rows.Z, training.device), []
+    rows = Rows(training.rows.Z, training.device)
+    records = []
     kept = [(each, float(share)) for each, share in zip(candidates, shares) if share]
     for each, share in zip(candidates, shares):
         tried = {"member": each.member.name, "kernel": each.member.kernel}
@@ -442,12 +448,14 @@ def learned_column_weights(training: TrainingRows, kept: list) -> np.ndarray | N
     return np.average(each, axis=0, weights=[share for _, share in learned])
 
 # %% ../../nbs/kernel/08_selection.ipynb #a43a5511
-UNLABELLED_BANDWIDTH, UNLABELLED_PENALTY = 0.5, 0.1
+UNLABELLED_BANDWIDTH = 0.5
+UNLABELLED_PENALTY = 0.1
 
 
 def without_target(coordinates, Z, weights, members: list, penalty: float, device) -> Selected:
     "Return the average of the kernels given, each with the same share and one penalty"
-    temporary, rows = Rows(Z, device), Rows(Z, device)
+    temporary = Rows(Z, device)
+    rows = Rows(Z, device)
     share = 1 / len(members)
     kernels = [
         kernel_for(coordinates, temporary, member.kernel, member.bandwidth, None, weights)

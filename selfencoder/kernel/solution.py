@@ -32,8 +32,10 @@ def exact_rows(A: torch.Tensor) -> torch.Tensor:
 
 def squared_distances(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
     "Return squared Euclidean distances, by products where these are exact, pair by pair elsewhere"
-    A, B = A.double(), B.double()
-    exact_A, exact_B = exact_rows(A), exact_rows(B)
+    A = A.double()
+    B = B.double()
+    exact_A = exact_rows(A)
+    exact_B = exact_rows(B)
     if exact_A.all() and exact_B.all():
         return _squares_by_product(A, B)
     exact = exact_A[..., :, None] & exact_B[..., None, :]
@@ -150,7 +152,8 @@ class Spectrum:
 
     def residuals(self, Y: torch.Tensor, penalties) -> torch.Tensor:
         "Return Y - H Y, what the predictions at the training rows miss: (penalties, n, targets)"
-        projected = self.U.T @ (self.root[:, None] * (Y - self.share @ Y))
+        centred = Y - self.share @ Y
+        projected = self.U.T @ (self.root[:, None] * centred)
         missed = self._missed(penalties)[:, :, None] * projected[:, None]
         # one product for all penalties
         found = self.U @ missed.flatten(1) / self.root[:, None]
@@ -162,7 +165,8 @@ class Spectrum:
 
     def one_minus_hat(self, rows: torch.Tensor, penalties) -> torch.Tensor:
         "Return the block of W^1/2 (1 - H) W^-1/2 for some rows: (penalties, rows, rows)"
-        U, root = self.U[rows], self.root[rows]
+        U = self.U[rows]
+        root = self.root[rows]
         left = (self._missed(penalties).T[:, None] * U) @ U.T
         return left - torch.outer(root, root) / self.weights.sum()
 
@@ -185,8 +189,10 @@ class Spectrum:
         centred -= (centred @ self.share)[:, None]
         projected = (centred * self.root) @ self.U
         found = (projected * self._inverse(penalties, mix)) @ self.U.T
-        found -= (found @ self.root)[:, None] * self.root / self.weights.sum()
-        return constant * float(np.sum(mix)) * self.share + found * self.root
+        along_root = (found @ self.root)[:, None]
+        found -= along_root * self.root / self.weights.sum()
+        base = constant * float(np.sum(mix)) * self.share
+        return base + found * self.root
 
 # %% ../../nbs/kernel/01_solution.ipynb #7cf6c38e
 def group_rows(groups: np.ndarray | None) -> list:
@@ -326,11 +332,15 @@ def leave_out_twice(
 
 def _errors_without(left, missed, part, groups):
     "Return the errors, times the roots of the weights, at the rows that are not in a part"
-    gone, there = part.nonzero()[:, 0], (~part).nonzero()[:, 0]
+    gone = part.nonzero()[:, 0]
+    there = (~part).nonzero()[:, 0]
     bridge = left[there][:, gone]
-    solved = torch.linalg.solve(left[gone][:, gone], torch.cat([bridge.T, missed[gone]], 1))
-    left = left[there][:, there] - bridge @ solved[:, : len(there)]
-    missed = missed[there] - bridge @ solved[:, len(there) :]
+    wanted = torch.cat([bridge.T, missed[gone]], 1)
+    solved = torch.linalg.solve(left[gone][:, gone], wanted)
+    of_left = solved[:, : len(there)]
+    of_missed = solved[:, len(there) :]
+    left = left[there][:, there] - bridge @ of_left
+    missed = missed[there] - bridge @ of_missed
     errors = missed / left.diagonal().clamp(min=LEAST_LEFT)[:, None]
     place = torch.full((len(part),), -1)
     place[there.cpu()] = torch.arange(len(there))

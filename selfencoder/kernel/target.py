@@ -44,8 +44,9 @@ def square_loss(votes, Y, share) -> torch.Tensor:
     """Return the mean squared error relative to that of the mean, averaged over targets, for
     each candidate
     """
-    error = ((votes - Y).square() * share[:, None]).sum(-2)
-    spread = ((Y - share @ Y).square() * share[:, None]).sum(0)
+    each = share[:, None]
+    error = ((votes - Y).square() * each).sum(-2)
+    spread = ((Y - share @ Y).square() * each).sum(0)
     # a constant target does not count
     constant = spread <= 1e-20 * (share @ Y.square())
     return torch.where(constant, 0.0, error / spread).mean(-1)
@@ -82,12 +83,16 @@ def stacked_numbers(votes: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np
     constant = Y.std(axis=0) <= 1e-10 * np.abs(Y.mean(axis=0))
     unit = np.maximum(unit, 1e-10 * np.maximum(Y.std(axis=0), 1e-300))
     # each row counts by its weight, and once for all targets
-    scale = np.where(constant, 0.0, 1 / unit) * np.sqrt(weights[:, None] / Y.shape[1])
-    E, M = ((votes - Y) * scale).reshape(len(votes), -1).T, len(votes)
+    root_weights = np.sqrt(weights[:, None] / Y.shape[1])
+    scale = np.where(constant, 0.0, 1 / unit) * root_weights
+    M = len(votes)
+    E = ((votes - Y) * scale).reshape(M, -1).T
     # a heavy row for the sum of the weights
-    heavy, ridge = 1e3 * np.sqrt(len(Y)), np.sqrt(STACK_RIDGE)
+    heavy = 1e3 * np.sqrt(len(Y))
+    ridge = np.sqrt(STACK_RIDGE)
     A = np.vstack([E, np.full((1, M), heavy), ridge * np.eye(M)])
-    b = np.concatenate([np.zeros(len(E)), [heavy], np.full(M, ridge / M)])
+    equal_weights = np.full(M, ridge / M)
+    b = np.concatenate([np.zeros(len(E)), [heavy], equal_weights])
     found = nnls(A, b)[0]
     return found / found.sum()
 
@@ -98,12 +103,13 @@ def stacked_classes(
     """Return weights, positive and with sum one, by the log-loss of the softmax of their sum
     times a temperature
     """
-    share, splits = weights / weights.sum(), np.cumsum(counts)[:-1]
-    pieces = np.split(votes, splits, axis=-1)
+    share = weights / weights.sum()
+    pieces = np.split(votes, np.cumsum(counts)[:-1], axis=-1)
     n = len(weights)
 
     def loss(a):
-        total, slope = 0.0, np.zeros(len(a))
+        total = 0.0
+        slope = np.zeros(len(a))
         for piece, code in zip(pieces, codes):
             u = np.tensordot(a, piece, 1)
             u -= u.max(axis=1, keepdims=True)
@@ -136,10 +142,11 @@ class Target:
     @classmethod
     def of_classes(cls, codes: list, counts: list, device="cpu"):
         "Make a target of classes; each of `codes` has the class of every row"
-        Y = np.hstack([np.eye(count)[code] for code, count in zip(codes, counts)])
+        indicators = [np.eye(count)[code] for code, count in zip(codes, counts)]
+        Y = torch.as_tensor(np.hstack(indicators), device=device)
         y = codes[0] if len(codes) == 1 else np.stack(codes, axis=1)
-        codes = [torch.as_tensor(code, device=device) for code in codes]
-        return cls(y, torch.as_tensor(Y, device=device), codes, counts)
+        tensors = [torch.as_tensor(code, device=device) for code in codes]
+        return cls(y, Y, tensors, counts)
 
     @classmethod
     def of_numbers(cls, numbers: np.ndarray, device="cpu"):
@@ -245,20 +252,24 @@ class Calibration:
         """
         n, C = votes.shape
         Y = np.eye(C)[codes] * n / (n + 1) + 1 / (n + 1) / C
-        share, G = (weights / weights.sum())[:, None], np.hstack([votes - 1 / C, np.ones((n, 1))])
+        share = (weights / weights.sum())[:, None]
+        G = np.hstack([votes - 1 / C, np.ones((n, 1))])
         size = (C + 1) * C if correct and n >= ROWS_PER_CLASS * C else 0
 
         def loss(p):
-            T, A = np.exp(p[0]), p[1:].reshape(-1, C)
+            T = np.exp(p[0])
+            A = p[1:].reshape(-1, C)
             u = T * votes + (G @ A if size else 0.0)
             u -= u.max(axis=1, keepdims=True)
             e = np.exp(u)
             total = e.sum(axis=1, keepdims=True)
             R = share * (e / total - Y)
-            value = (share * (np.log(total) - (Y * u).sum(axis=1, keepdims=True))).sum()
+            own = (Y * u).sum(axis=1, keepdims=True)
+            value = (share * (np.log(total) - own)).sum()
             value += CORRECTION_PENALTY / n * (A**2).sum()
-            slope = G.T @ R + 2 * CORRECTION_PENALTY / n * A if size else A
-            return value, np.concatenate([[T * (R * votes).sum()], slope.ravel()])
+            slope_of_T = T * (R * votes).sum()
+            slope_of_A = G.T @ R + 2 * CORRECTION_PENALTY / n * A if size else A
+            return value, np.concatenate([[slope_of_T], slope_of_A.ravel()])
 
         start = np.zeros(1 + size)
         start[0] = np.log(5.0)
@@ -279,13 +290,15 @@ def with_whole_base(votes, Y, weights, groups, rows) -> np.ndarray:
     """Return leave-one-out votes at `rows` with the base rate of all rows in place of that
     without the row, or its group
     """
-    own, weight = weights[:, None] * Y, weights
+    own = weights[:, None] * Y
+    weight = weights
     if groups is not None:
         # what goes with a row
         code = np.unique(groups, return_inverse=True)[1]
         weight = np.bincount(code, weights)[code]
         own = np.stack([np.bincount(code, column)[code] for column in own.T], axis=1)
-    total, sums = weights.sum(), (weights[:, None] * Y).sum(axis=0)
+    total = weights.sum()
+    sums = (weights[:, None] * Y).sum(axis=0)
     left = np.maximum(total - weight[rows], 1e-300)[:, None]
     return votes - (sums - own[rows]) / left + sums / total
 
@@ -332,23 +345,23 @@ class FittedTarget:
 
     @property
     def Y(self) -> np.ndarray:
-        "The targets of the smoothers, (n, c)"
+        "Return the targets of the smoothers, (n, c)"
         return self.target.Y.cpu().numpy()
 
     @property
     def codes(self) -> list:
-        "The classes of the rows as positions among the labels, by target"
+        "Return the classes of the rows as positions among the labels, by target"
         return [code.cpu().numpy() for code in self.target.codes]
 
     @property
     def observed(self) -> np.ndarray:
-        "The classes or numbers of the rows, as they were given: (n,) or (n, targets)"
+        "Return the classes or numbers of the rows, as given: (n,) or (n, targets)"
         columns = [labels[code] for labels, code in zip(self.labels, self.codes)] or self.Y.T
         return np.stack(columns, axis=1) if self.several else columns[0]
 
     @property
     def names(self) -> list:
-        "What is predicted, in the order of the columns of votes"
+        "Return the names of what is predicted, in the order of the columns of votes"
         if self.labels and not self.several:
             return list(self.labels[0])
         if self.labels:
@@ -358,7 +371,7 @@ class FittedTarget:
 
     @property
     def coefficients(self) -> list:
-        "What makes predictions quick"
+        "Return what makes predictions quick"
         if self.coefficients_ is None:
             self.coefficients_ = self.geometry.vote_coefficients(self.Y)
         return self.coefficients_
@@ -369,7 +382,8 @@ class FittedTarget:
 
     def validation(self) -> tuple[np.ndarray, np.ndarray]:
         "Return positions of the validation rows, and their leave-one-out predictions"
-        n, rows = len(self.weights), self.validation_rows
+        n = len(self.weights)
+        rows = self.validation_rows
         if rows is not None and not len(rows):
             rows = np.sort(np.random.default_rng(0).permutation(n)[:SCORED_ROWS])
         if self.validation_votes is None:
@@ -452,7 +466,8 @@ class FittedTarget:
         """Return the scores of every training row, by the model that never saw it; cross-fitted
         where it calibrated
         """
-        found, (rows, _) = self.scores(self.leave_one_out()), self.validation()
+        found = self.scores(self.leave_one_out())
+        rows, _ = self.validation()
         for scores, crossed in zip(found, self.cross_fitted()):
             scores[rows] = crossed
         return found
@@ -485,7 +500,8 @@ class FittedTarget:
 
     def changed(self, geometry, kept, weights, groups, more: Target | None = None):
         "Return the fitted target after only `kept` of its rows stayed, and after `more` came"
-        target, validation = self.target.select(kept), self.validation_rows
+        target = self.target.select(kept)
+        validation = self.validation_rows
         if validation is not None:
             validation = np.searchsorted(kept, validation[np.isin(validation, kept)])
         return replace(
