@@ -78,7 +78,7 @@ def same_group(rows, others, groups) -> np.ndarray:
 
 
 def validation_rows(order, n_landmarks: int, groups=None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that choose and those that report: a third of all, from 1,000 to 4,000,
+    """Return the rows that choose and those that report: a third of all, from 1,000 to 3,000,
     none of them landmarks
     """
     landmarks, others = order[:n_landmarks], order[n_landmarks:]
