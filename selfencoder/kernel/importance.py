@@ -86,7 +86,8 @@ def column_losses(
             votes = geometry.vote(queries, coefficients)
             predicted, own = np.split(votes, [Y.shape[1]], axis=1)
             # of the errors of all tried rows each takes its own
-            own = np.einsum("iit->it", own.reshape(len(tried), len(tried), -1))
+            n_tried = len(tried)
+            own = np.einsum("iit->it", own.reshape(n_tried, n_tried, -1))
             missed = predicted - own - Y[tried]
             return (missed**2).sum(axis=1)
 

@@ -81,9 +81,11 @@ def column_moments(C: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.sort(A, axis=0).mean(axis=0)
 
     centred = y - np.sort(y).mean()
-    with_others = np.sort(C**2, axis=1).sum(axis=1)
-    moments = [mean(C**3), mean(C * centred[:, None]), mean(C * with_others[:, None])]
-    return np.stack(moments)
+    squares = np.sort(C**2, axis=1).sum(axis=1)
+    skewness = mean(C**3)
+    correlation = mean(C * centred[:, None])
+    with_others = mean(C * squares[:, None])
+    return np.stack([skewness, correlation, with_others])
 
 
 def turned_columns(coordinates, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +93,8 @@ def turned_columns(coordinates, Z: np.ndarray, y: np.ndarray) -> tuple[np.ndarra
     has them
     """
     number = "score" if coordinates.invariance == "scale" else "rank"
-    columns = np.flatnonzero(np.isin(coordinates.kinds_, (number, "category")))
+    is_seen = np.isin(coordinates.kinds_, (number, "category"))
+    columns = np.flatnonzero(is_seen)
     target = first_target(y).astype(np.float64)
     target /= max(np.abs(target).max(), 1e-300)
     moments = column_moments(Z[:, columns], target)
@@ -126,7 +129,8 @@ def forest_evidence(
     own, shadow = np.split(trees.feature_importances_, 2)
     own = np.bincount(sources, own, n_columns)
     shadow = np.bincount(sources, shadow, n_columns)
-    evidence = np.maximum(0.0, own - shadow[np.unique(sources)].mean())
+    by_chance = shadow[np.unique(sources)].mean()
+    evidence = np.maximum(0.0, own - by_chance)
     return evidence / max(evidence.max(), 1e-300)
 
 # %% ../../nbs/kernel/08_selection.ipynb #76a18447
@@ -144,7 +148,8 @@ def sensitivities(
     kernel = kernel_for(coordinates, rows, "laplace", 1.0, column_weights)
     K = kernel(rows, rows)
     # at most 128 rows are changed
-    changed = np.arange(0, len(rows), -(-len(rows) // 128))
+    step = -(-len(rows) // 128)
+    changed = np.arange(0, len(rows), step)
     # the factor overwrites K
     before = K[changed].clone()
     coefficients = Cholesky(K, penalty).coefficients(Y)
@@ -191,7 +196,8 @@ class TrainingRows:
         self.learned = {}
         # numbers as they were given: their scaled form depends, in its last bits, on the order
         # of the rows
-        self.y = target.y if target.counts else target.Y.cpu().numpy().reshape(target.y.shape)
+        given = target.Y.cpu().numpy()
+        self.y = target.y if target.counts else given.reshape(target.y.shape)
         self.turned = turned_columns(coordinates, Z, self.y) if turned is None else turned
         columns, signs = self.turned
         self.C = Z[:, columns] * signs
@@ -221,8 +227,10 @@ class TrainingRows:
         "Return at most `m` rows, evenly spread over the order of the target"
         y = first_target(self.y)[self.order]
         by_target = self.order[np.argsort(y, kind="stable")]
-        places = np.linspace(0, len(self) - 1, min(m, len(self))).astype(int)
-        return np.sort(by_target[np.unique(places)])
+        n = len(self)
+        places = np.linspace(0, n - 1, min(m, n))
+        places = np.unique(places.astype(int))
+        return np.sort(by_target[places])
 
     def column_weights(self, source: str, half: int, penalty: float) -> np.ndarray:
         "Return the column weights that are learned from the rows outside of a half"
@@ -317,7 +325,8 @@ class Candidate:
             solved.append(KernelRidge(kernel, rows, training.weights, penalties, mix, factor))
         if len(solved) == 1:
             return solved[0]
-        return Halves(solved, np.stack([training.half != half for half in (0, 1)]))
+        first = training.half == 0
+        return Halves(solved, np.stack([~first, first]))
 
 
 def without_small(shares: np.ndarray, least: float) -> np.ndarray:
@@ -345,7 +354,8 @@ def try_member(
         factor = factorise(K, weights)
         # a kernel answers for the rows whose labels it has not seen
         unseen = slice(None) if half is None else torch.as_tensor(rows.half == half)
-        votes[:, unseen] = leave_one_out(factor, Y, penalties, groups)[:, unseen]
+        found = leave_one_out(factor, Y, penalties, groups)
+        votes[:, unseen] = found[:, unseen]
         kernels.append(kernel)
         factors.append(factor)
     losses = rows.target.losses(votes, weights)
@@ -379,10 +389,12 @@ def best_penalty(candidate: Candidate) -> float:
 
 def solve_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> list:
     "Solve every member, at every penalty; sensitivities take the best penalty of the first member"
-    first = try_member(rows, members[0], penalties, Spectrum)
-    penalty = best_penalty(first)
-    others = [try_member(rows, member, penalties, Spectrum, penalty) for member in members[1:]]
-    return [first, *others]
+    first, *others = members
+    solved = [try_member(rows, first, penalties, Spectrum)]
+    penalty = best_penalty(solved[0])
+    for member in others:
+        solved.append(try_member(rows, member, penalties, Spectrum, penalty))
+    return solved
 
 
 def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> list:
@@ -406,9 +418,8 @@ def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> 
         def factorise(K, weights):
             return Cholesky(K, penalty, weights)
 
-        found.append(
-            try_member(rows, candidate.member, [penalty], factorise, best_penalty(tried[0]))
-        )
+        of_sensitivity = best_penalty(tried[0])
+        found.append(try_member(rows, candidate.member, [penalty], factorise, of_sensitivity))
     return found
 
 # %% ../../nbs/kernel/08_selection.ipynb #5eeef31e

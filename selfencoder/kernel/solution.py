@@ -36,7 +36,8 @@ def exact_rows(A: Tensor) -> Tensor:
 def squares_by_product(A: Tensor, B: Tensor) -> Tensor:
     "Return |x|^2 - 2 xy + |y|^2 for each row of `A` and each of `B`"
     squares = 0.0
-    for a, b in zip(A.split(COLUMNS, -1), B.split(COLUMNS, -1)):
+    pieces = zip(A.split(COLUMNS, -1), B.split(COLUMNS, -1))
+    for a, b in pieces:
         squares = squares + (-2 * a) @ b.mT
     squares += A.square().sum(-1, keepdim=True)
     squares += B.square().sum(-1, keepdim=True).mT
@@ -147,11 +148,16 @@ class Spectrum:
         inverse = s.new_tensor(mix) / (s + s.new_tensor(penalties))
         return inverse.sum(1)
 
-    def residuals(self, Y: Tensor, penalties) -> Tensor:
-        "Return Y - H Y, what the predictions at the training rows miss: (penalties, n, targets)"
+    def residuals(
+        self,
+        Y: Tensor,  # (n, targets)
+        penalties,
+    ) -> Tensor:  # (penalties, n, targets)
+        "Return Y - H Y, what the predictions at the training rows miss"
         centred = Y - self.share @ Y
         projected = self.U.T @ (self.root[:, None] * centred)
-        missed = self._missed(penalties)[:, :, None] * projected[:, None]
+        missed = self._missed(penalties)
+        missed = missed[:, :, None] * projected[:, None]
         # one product for all penalties
         found = self.U @ missed.flatten(1)
         found /= self.root[:, None]
@@ -159,35 +165,52 @@ class Spectrum:
 
     def one_minus_leverage(self, penalties) -> Tensor:
         "Return 1 - H_ii, computed as such, since H_ii may be close to 1: (n, penalties)"
-        return self.U.square() @ self._missed(penalties) - self.share[:, None]
+        missed = self.U.square() @ self._missed(penalties)
+        return missed - self.share[:, None]
 
-    def one_minus_hat(self, rows: Tensor, penalties) -> Tensor:
-        "Return the block of W^1/2 (1 - H) W^-1/2 for some rows: (penalties, rows, rows)"
+    def one_minus_hat(
+        self,
+        rows: Tensor,  # positions
+        penalties,
+    ) -> Tensor:  # (penalties, rows, rows)
+        "Return the block of W^1/2 (1 - H) W^-1/2 for some rows"
         U = self.U[rows]
         root = self.root[rows]
         missed = self._missed(penalties).T[:, None]
         left = (missed * U) @ U.T
         return left - torch.outer(root, root) / self.weights.sum()
 
-    def coefficients(self, Y: Tensor, penalties, mix) -> Tensor:
+    def coefficients(
+        self,
+        Y: Tensor,  # (n, targets)
+        penalties,
+        mix,  # the weight of each penalty
+    ) -> Tensor:  # (n, targets)
         "Return P Y, averaged over penalties with the weights `mix`"
         # P sees no constant: it is taken off before it can be multiplied by 1/l,
         # twice, since Y may be far from zero, and what rounding brought back afterwards
         centred = Y - self.share @ Y
         centred -= self.share @ centred
         projected = self.U.T @ (self.root[:, None] * centred)
-        found = self.U @ (self._inverse(penalties, mix)[:, None] * projected)
-        found -= torch.outer(self.root, self.root @ found) / self.weights.sum()
+        inverse = self._inverse(penalties, mix)
+        found = self.U @ (inverse[:, None] * projected)
+        along_root = torch.outer(self.root, self.root @ found)
+        found -= along_root / self.weights.sum()
         return self.root[:, None] * found
 
-    def outputs(self, Kx: Tensor, penalties, mix, constant=1.0) -> Tensor:
-        """Return f(x), averaged over penalties; `constant`: how much of the constant part
-        belongs to a query
-        """
+    def outputs(
+        self,
+        Kx: Tensor,  # (queries, n) similarities to the training rows
+        penalties,
+        mix,  # the weight of each penalty
+        constant=1.0,  # how much of the constant part belongs to a query
+    ) -> Tensor:  # (queries, n)
+        "Return f(x), averaged over penalties"
         centred = Kx - constant * self.mean
         centred -= (centred @ self.share)[:, None]
         projected = (centred * self.root) @ self.U
-        found = (projected * self._inverse(penalties, mix)) @ self.U.T
+        projected *= self._inverse(penalties, mix)
+        found = projected @ self.U.T
         along_root = (found @ self.root)[:, None]
         found -= along_root * self.root / self.weights.sum()
         found *= self.root
@@ -213,8 +236,8 @@ def leave_one_out(
         rows = torch.as_tensor(rows)
         root = factor.weights[rows].sqrt()[:, None]
         left = factor.one_minus_hat(rows, penalties)
-        errors = torch.linalg.solve(left, root * residuals[:, rows]) / root
-        predicted[:, rows] = Y[rows] - errors
+        errors = torch.linalg.solve(left, root * residuals[:, rows])
+        predicted[:, rows] = Y[rows] - errors / root
     return predicted
 
 # %% ../../nbs/kernel/01_solution.ipynb #432db206
@@ -232,17 +255,19 @@ def group_rows(groups: np.ndarray | None) -> list:
 def triangular_inverse(L: Tensor) -> Tensor:
     "Return the inverse of a lower triangular matrix, whatever the number of threads"
     if L.device.type != "cpu":
-        return torch.linalg.solve_triangular(L, torch.eye(len(L)).to(L), upper=False)
+        unit = torch.eye(len(L)).to(L)
+        return torch.linalg.solve_triangular(L, unit, upper=False)
     # a third of the work of solving for a unit matrix
     with _libraries().limit(limits=1):
         inverse, _ = lapack.dtrtri(L.numpy().T, lower=0)
     return torch.from_numpy(inverse.T)
 
 # %% ../../nbs/kernel/01_solution.ipynb #364856b8
-def independent_rows(K: Tensor, least: float = 1e-6) -> np.ndarray:
-    """Return the rows of a kernel matrix that the others leave unexplained by more than
-    `least`, in order
-    """
+def independent_rows(
+    K: Tensor,  # (n, n) similarities
+    least: float = 1e-6,  # of k(x, x) = 1
+) -> np.ndarray:  # positions, in order
+    "Return rows of which the others leave more than `least` unexplained"
     with _libraries().limit(limits=1):
         _, pivots, rank, _ = lapack.dpstrf(K.double().numpy(), tol=least, lower=1)
     return np.sort(pivots[:rank] - 1)
@@ -294,7 +319,8 @@ class Cholesky:
         if len(rows) == n:
             inner = self._inverse_root() * root
         else:
-            inner = self._inner(one_hot(rows, n).T * root[:, None])
+            unit = one_hot(rows, n).T * root[:, None]
+            inner = self._inner(unit)
         return (inner.T @ inner)[None]
 
     def coefficients(self, Y: Tensor, penalties=None, mix=(1.0,)) -> Tensor:
@@ -358,5 +384,6 @@ def _errors_without(left, missed, part, groups):
     for rows in groups:
         if there[rows].all():
             own = place[rows]
-            errors[own] = torch.linalg.solve(left[own][:, own], missed[own])
+            block = left[own][:, own]
+            errors[own] = torch.linalg.solve(block, missed[own])
     return errors

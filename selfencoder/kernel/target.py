@@ -20,15 +20,14 @@ from torch import Tensor
 def log_losses(
     votes: Tensor,  # (..., n, classes)
     codes: Tensor,  # (n,) the class of each row
-    temperatures=(1.0, 2.0, 3.0, 5.0, 8.0, 12.0),
 ) -> Tensor:  # (temperatures, ..., n)
-    "Return the log-loss of each row under softmax(T votes), for each temperature T"
+    "Return the log-loss of each row under softmax(T votes), for temperatures T from 1 to 12"
     shifted = votes - votes.amax(-1, keepdim=True)
     own = shifted[..., torch.arange(len(codes)), codes]
     # for all temperatures: with many classes memory takes longer than arithmetic
     room = torch.empty_like(shifted)
     losses = []
-    for T in temperatures:
+    for T in (1.0, 2.0, 3.0, 5.0, 8.0, 12.0):
         torch.mul(shifted, T, out=room).exp_()
         losses.append(room.sum(-1).log() - T * own)
     return torch.stack(losses)
@@ -39,8 +38,10 @@ def square_loss(votes: Tensor, Y: Tensor, share: Tensor) -> Tensor:
     each candidate
     """
     each = share[:, None]
-    error = ((votes - Y).square() * each).sum(-2)
-    spread = ((Y - share @ Y).square() * each).sum(0)
+    squares = (votes - Y).square() * each
+    error = squares.sum(-2)
+    squares = (Y - share @ Y).square() * each
+    spread = squares.sum(0)
     # a constant target does not count
     constant = spread <= 1e-20 * (share @ Y.square())
     return torch.where(constant, 0.0, error / spread).mean(-1)
@@ -48,7 +49,8 @@ def square_loss(votes: Tensor, Y: Tensor, share: Tensor) -> Tensor:
 # %% ../../nbs/kernel/07_target.ipynb #2eaf8ae9
 def class_weights(losses: np.ndarray, n: float) -> np.ndarray:
     "Return how much each candidate counts, from its leave-one-out log-loss over n rows"
-    w = np.exp(-n / 4 * (losses - np.min(losses)))
+    worse = losses - np.min(losses)
+    w = np.exp(-n / 4 * worse)
     return w / w.sum()
 
 
@@ -56,7 +58,8 @@ def square_weights(losses: np.ndarray, n: float) -> np.ndarray:
     "Return how much each candidate counts, from its leave-one-out squared error over n rows"
     # errors below a millionth of the variance are equally good
     losses = np.maximum(losses, 1e-6)
-    w = np.exp(-n / 8 * np.log(losses / losses.min()))
+    worse = np.log(losses / losses.min())
+    w = np.exp(-n / 8 * worse)
     return w / w.sum()
 
 # %% ../../nbs/kernel/07_target.ipynb #5b54473c
@@ -68,17 +71,22 @@ def stacked_numbers(votes: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np
     errors = np.average(missed**2, axis=1, weights=weights)
     spread = Y.std(axis=0)
     # in units of the error of the best model; a target that is a constant does not count
-    unit = np.maximum(np.sqrt(errors.min(axis=0)), 1e-10 * np.maximum(spread, 1e-300))
+    unit = np.sqrt(errors.min(axis=0))
+    unit = np.maximum(unit, 1e-10 * spread)
     constant = spread <= 1e-10 * np.abs(Y.mean(axis=0))
     unit[constant] = np.inf
     # each row counts by its weight, and once for all targets
-    scale = 1 / unit * np.sqrt(weights[:, None] / Y.shape[1])
+    share = np.sqrt(weights[:, None] / Y.shape[1])
+    scale = 1 / unit * share
     M = len(votes)
     E = (missed * scale).reshape(M, -1).T
     # one row draws towards equal weights, a heavy one holds their sum
     heavy = 1e3 * np.sqrt(len(Y))
-    A = np.vstack([E, np.full((1, M), heavy), np.eye(M)])
-    b = np.concatenate([np.zeros(len(E)), [heavy], np.full(M, 1 / M)])
+    sums = np.full((1, M), heavy)
+    A = np.vstack([E, sums, np.eye(M)])
+    zeros = np.zeros(len(E))
+    equal = np.full(M, 1 / M)
+    b = np.concatenate([zeros, [heavy], equal])
     found, _ = nnls(A, b)
     return found / found.sum()
 
@@ -119,13 +127,15 @@ def stacked_classes(
 
     M = len(votes)
     start = np.full(M, 5.0 / M)
-    a = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * M).x
+    bounds = [(0.0, None)] * M
+    a = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     return a / a.sum() if a.any() else np.full(M, 1 / M)
 
 # %% ../../nbs/kernel/07_target.ipynb #9105b806
 def standardised(Y: np.ndarray) -> np.ndarray:
     "Return columns with mean zero and variance one, from these rows alone"
-    return (Y - Y.mean(axis=0)) / np.maximum(Y.std(axis=0), 1e-300)
+    centred = Y - Y.mean(axis=0)
+    return centred / np.maximum(Y.std(axis=0), 1e-300)
 
 
 @dataclass(eq=False)
@@ -192,7 +202,9 @@ class Target:
 
     def append(self, more):
         "Return the same target with the rows of another one behind"
-        return Target(np.concatenate([self.y, more.y]), torch.cat([self.Y, more.Y]), self.counts)
+        y = np.concatenate([self.y, more.y])
+        Y = torch.cat([self.Y, more.Y])
+        return Target(y, Y, self.counts)
 
     def select(self, rows):
         "Return the same target for some rows only"
@@ -203,7 +215,8 @@ class Target:
         return vars(self) | {"Y": self.Y.cpu().numpy()}
 
     def __setstate__(self, state):
-        self.__init__(state["y"], torch.as_tensor(state["Y"]), state["counts"])
+        Y = torch.as_tensor(state["Y"])
+        self.__init__(state["y"], Y, state["counts"])
 
 # %% ../../nbs/kernel/07_target.ipynb #4aaea944
 def class_target(y: np.ndarray, classes: list, device="cpu") -> Target:
@@ -240,9 +253,12 @@ class Calibration:
         `correct`: A as well
         """
         n, C = votes.shape
-        Y = np.eye(C)[codes] * n / (n + 1) + 1 / (n + 1) / C
+        # with one row that is shared by all classes
+        Y = np.eye(C)[codes] * n / (n + 1)
+        Y += 1 / (n + 1) / C
         share = (weights / weights.sum())[:, None]
-        G = np.hstack([votes - 1 / C, np.ones((n, 1))])
+        constant = np.ones((n, 1))
+        G = np.hstack([votes - 1 / C, constant])
         if not correct or n < ROWS_PER_CLASS * C:
             # A has no rows then
             G = G[:, :0]
@@ -254,16 +270,19 @@ class Calibration:
             value, change = cross_entropy(T * votes + G @ A, Y, share)
             value += penalty * (A**2).sum()
             slope_of_T = T * (change * votes).sum()
-            slope_of_A = G.T @ change + 2 * penalty * A
+            slope_of_A = G.T @ change
+            slope_of_A += 2 * penalty * A
             return value, np.append(slope_of_T, slope_of_A)
 
         size = G.shape[1] * C
         start = np.append(np.log(5.0), np.zeros(size))
-        bounds = [np.log([0.5, 60.0])] + [(None, None)] * size
+        bounds = [np.log([0.5, 60.0])]
+        bounds += [(None, None)] * size
         options = {"maxiter": 100}
         found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         temperature = float(np.exp(found.x[0]))
-        return cls(temperature, found.x[1:].reshape(-1, C) if size else None)
+        correction = found.x[1:].reshape(-1, C)
+        return cls(temperature, correction if size else None)
 
     def scores(self, votes: np.ndarray) -> np.ndarray:
         "Return what the softmax is taken of, for votes (..., classes)"
@@ -271,7 +290,8 @@ class Calibration:
         if self.correction is None:
             return scores
         centred = votes - 1 / votes.shape[-1]
-        return scores + centred @ self.correction[:-1] + self.correction[-1]
+        scores += centred @ self.correction[:-1]
+        return scores + self.correction[-1]
 
 # %% ../../nbs/kernel/07_target.ipynb #463d1f8a
 def with_whole_base(votes, Y, weights, groups, rows=slice(None)) -> np.ndarray:
@@ -283,9 +303,11 @@ def with_whole_base(votes, Y, weights, groups, rows=slice(None)) -> np.ndarray:
     sums = weighted.sum(axis=0)
     # what is left out with a row
     weight = np.bincount(groups, weights)[groups]
-    gone = np.stack([np.bincount(groups, column)[groups] for column in weighted.T], axis=1)
+    gone = [np.bincount(groups, column)[groups] for column in weighted.T]
+    gone = np.stack(gone, axis=1)
     left = np.maximum(total - weight[rows], 1e-300)
-    return votes - (sums - gone[rows]) / left[:, None] + sums / total
+    base = (sums - gone[rows]) / left[:, None]
+    return votes - base + sums / total
 
 # %% ../../nbs/kernel/07_target.ipynb #269189c8
 def spread_over(y: np.ndarray, groups: np.ndarray | None, n_parts: int) -> np.ndarray:
@@ -353,7 +375,8 @@ class TargetVotes:
 
     def split(self, votes) -> list:
         "Split votes on the classes of all targets into one array for each target"
-        return np.split(votes, np.cumsum(self.target.counts)[:-1], axis=-1)
+        cuts = np.cumsum(self.target.counts)[:-1]
+        return np.split(votes, cuts, axis=-1)
 
     @property
     def coefficients(self) -> list:
@@ -372,7 +395,8 @@ class TargetVotes:
         rows = self.validation_rows
         if rows is not None and not len(rows):
             # all of them have gone: others take their place
-            rows = np.sort(np.random.default_rng(0).permutation(every)[:1000])
+            order = np.random.default_rng(0).permutation(every)
+            rows = np.sort(order[:1000])
         if self.validation_votes is None:
             self.validation_votes = self._left_out(rows)
         return every if rows is None else rows, self.validation_votes
@@ -400,6 +424,19 @@ def votes_outside(fitted: TargetVotes, votes: np.ndarray, masks: list):
         others = ~mask
         given = fitted.Y[others], fitted.weights[others], fitted.group_codes[others]
         yield with_whole_base(votes, *given)
+
+
+def crossed_scores(fitted, rows: np.ndarray, votes: np.ndarray) -> list:
+    "Return scores of some rows, each part of them by calibrations to the others, by target"
+    votes = fitted.with_whole_base(votes, rows)
+    part = spread_over(fitted.codes[0][rows], fitted.group_codes[rows], 5)
+    masks = [part == p for p in range(part.max() + 1)]
+    found = np.empty_like(votes)
+    for mask, others in zip(masks, votes_outside(fitted, votes, masks)):
+        calibrations = fitted.fit_calibrations(others, rows[~mask])
+        again = replace(fitted, calibrations=calibrations)
+        found[mask] = np.hstack(again.scores(votes[mask]))
+    return fitted.split(found)
 
 # %% ../../nbs/kernel/07_target.ipynb #4ee817fa
 @dataclass(eq=False)
@@ -443,18 +480,8 @@ class FittedTarget(TargetVotes):
             rows, votes = self.validation()
             # a temperature alone is one number, which is not fitted to rows
             corrected = any(each.correction is not None for each in self.calibrations)
-            self.crossed = self._crossed(rows, votes) if corrected else self.scores(votes)
+            self.crossed = crossed_scores(self, rows, votes) if corrected else self.scores(votes)
         return self.crossed
-
-    def _crossed(self, rows, votes) -> list:
-        votes = self.with_whole_base(votes, rows)
-        part = spread_over(self.codes[0][rows], self.group_codes[rows], 5)
-        masks = [part == p for p in range(part.max() + 1)]
-        found = np.empty_like(votes)
-        for mask, others in zip(masks, votes_outside(self, votes, masks)):
-            again = replace(self, calibrations=self.fit_calibrations(others, rows[~mask]))
-            found[mask] = np.hstack(again.scores(votes[mask]))
-        return self.split(found)
 
     def leave_one_out_scores(self) -> list:
         """Return the scores of every training row, by the model that never saw it; cross-fitted
@@ -474,12 +501,15 @@ class FittedTarget(TargetVotes):
         """Return the most probable class, the first among equals; or the number: (queries,) or
         (queries, targets)
         """
-        return self.most_probable(self.scores(votes)) if self.labels else self.joined(votes.T)
+        if not self.labels:
+            return self.joined(votes.T)
+        return self.most_probable(self.scores(votes))
 
     def most_probable(self, scores: list) -> np.ndarray:
         "Return the class with the largest score: (queries,) or (queries, targets)"
         pairs = zip(self.labels, scores)
-        return self.joined([labels[each.argmax(axis=-1)] for labels, each in pairs])
+        found = [labels[each.argmax(axis=-1)] for labels, each in pairs]
+        return self.joined(found)
 
     def score(self) -> float:
         "Return accuracy, cross-fitted, or R^2, of the leave-one-out predictions"
