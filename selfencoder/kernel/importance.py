@@ -14,18 +14,20 @@ from .target import FittedTarget
 
 # %% ../../nbs/kernel/13_importance.ipynb #d59c1937
 def with_foreign_cells(
-    coordinates: KernelCoordinates, Z: np.ndarray, others: np.ndarray, column: int
-) -> np.ndarray:
+    coordinates: KernelCoordinates,
+    Z: np.ndarray,  # (rows, d)
+    others: np.ndarray,  # (rows, d)
+    column: int,  # of the table
+) -> np.ndarray:  # (rows, d)
     "Return the coordinates `Z` as they would be with one column of the table taken from `others`"
-    mixed = Z.copy()
-    own = coordinates.sources_ == column
-    mixed[:, own] = others[:, own]
+    mixed = np.where(coordinates.sources_ == column, others, Z)
     if "white" in coordinates.parts_:
         inputs = coordinates.layout_.whitened == column
         M = coordinates.parts_["white"].matrix
         whitened = coordinates.sources_ < 0
-        change = (others - Z)[:, whitened] @ np.linalg.pinv(M)
-        mixed[:, whitened] += change[:, inputs] @ M[inputs]
+        change = others[:, whitened] - Z[:, whitened]
+        of_columns = change @ np.linalg.pinv(M)
+        mixed[:, whitened] += of_columns[:, inputs] @ M[inputs]
     return mixed
 
 # %% ../../nbs/kernel/13_importance.ipynb #cce7287e

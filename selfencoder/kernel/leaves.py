@@ -132,9 +132,7 @@ def trees_of(nodes: list, columns: np.ndarray, signs: np.ndarray) -> Trees:
 
 # %% ../../nbs/kernel/06_leaves.ipynb #4681259a
 def rounds_and_leaves(n_trees: int, n_outputs: int) -> tuple[int, int]:
-    """Return how many rounds of boosting there are, with a tree for each output, and how many
-    leaves a tree has
-    """
+    "Return how many rounds there are, with a tree for each output, and how many leaves a tree has"
     fewest = min(10, 2 * n_trees // n_outputs)
     rounds = max(n_trees // n_outputs, fewest, 1)
     leaves = n_trees * MOST_LEAVES // (rounds * n_outputs)
@@ -182,8 +180,12 @@ def grow_trees(
     return trees_of(nodes, columns, signs) if nodes else None
 
 # %% ../../nbs/kernel/06_leaves.ipynb #01bbdf74
-def pair_counts(leaf: np.ndarray, width: int, weights: np.ndarray) -> np.ndarray:
-    "Count how much weight each pair of leaves shares: (m, m)"
+def pair_counts(
+    leaf: np.ndarray,  # (n, trees) the number of the leaf of each row
+    width: int,  # leaves of a tree
+    weights: np.ndarray,  # (n,)
+) -> np.ndarray:  # (m, m)
+    "Count how much weight each pair of leaves shares"
     n_trees = leaf.shape[1]
     m = n_trees * width
     by_tree = np.ascontiguousarray(leaf.T, dtype=np.int64)
@@ -234,10 +236,14 @@ class Leaves:
         counts = pairs.diagonal().clone()
         return Sums(weights.sum(), counts, pairs, weights @ Y, products)
 
-    def column_shares(self, coordinates, rows: Rows, others: Rows, index) -> np.ndarray:
-        """Return the share of trees in which each row parts from its `index` at a test of each
-        column
-        """
+    def column_shares(
+        self,
+        coordinates,
+        rows: Rows,  # (q,)
+        others: Rows,
+        index,  # (q,) the row among `others` that each of `rows` is compared with
+    ) -> np.ndarray:  # (q, columns of the table)
+        "Return the share of trees in which each row parts from the other at a test of each column"
         own = self.numbers(rows).numpy()
         other = self.numbers(others).numpy()[index]
         pair, tree = np.nonzero(own != other)

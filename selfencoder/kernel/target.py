@@ -33,10 +33,12 @@ def log_losses(
     return torch.stack(losses)
 
 
-def square_loss(votes: Tensor, Y: Tensor, share: Tensor) -> Tensor:
-    """Return the mean squared error relative to that of the mean, averaged over targets, for
-    each candidate
-    """
+def square_loss(
+    votes: Tensor,  # (..., n, targets)
+    Y: Tensor,  # (n, targets)
+    share: Tensor,  # (n,) of each row
+) -> Tensor:  # (...)
+    "Return the mean squared error relative to that of the mean, averaged over targets"
     each = share[:, None]
     squares = (votes - Y).square() * each
     error = squares.sum(-2)
@@ -63,10 +65,12 @@ def square_weights(losses: np.ndarray, n: float) -> np.ndarray:
     return w / w.sum()
 
 # %% ../../nbs/kernel/07_target.ipynb #5b54473c
-def stacked_numbers(votes: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return weights, positive and with sum one, by least squares of `Y` on the predictions
-    (models, n, targets)
-    """
+def stacked_numbers(
+    votes: np.ndarray,  # (models, n, targets)
+    Y: np.ndarray,  # (n, targets)
+    weights: np.ndarray,  # (n,)
+) -> np.ndarray:  # (models,)
+    "Return weights, positive and with sum one, by least squares of `Y` on the predictions"
     missed = votes - Y
     errors = np.average(missed**2, axis=1, weights=weights)
     spread = Y.std(axis=0)
@@ -91,7 +95,11 @@ def stacked_numbers(votes: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> np
     return found / found.sum()
 
 # %% ../../nbs/kernel/07_target.ipynb #04b9dcb3
-def cross_entropy(u: np.ndarray, Y: np.ndarray, share: np.ndarray) -> tuple:
+def cross_entropy(
+    u: np.ndarray,  # (n, classes) scores
+    Y: np.ndarray,  # (n, classes) probabilities
+    share: np.ndarray,  # (n, 1) of each row
+) -> tuple:
     "Return the mean cross-entropy of softmax(u) to the probabilities `Y`, and its derivative by u"
     u = u - u.max(axis=1, keepdims=True)
     e = np.exp(u)
@@ -107,9 +115,7 @@ def stacked_classes(
     counts: list,  # classes of each target
     weights: np.ndarray,  # (n,)
 ) -> np.ndarray:  # (models,)
-    """Return weights, positive and with sum one, by the log-loss of the softmax of their sum
-    times a temperature
-    """
+    "Return weights, positive and with sum one, by the log-loss of the softmax of the weighted sum"
     share = (weights / weights.sum())[:, None]
     cuts = np.cumsum(counts)[:-1]
     pieces = np.split(votes, cuts, axis=-1)
@@ -248,10 +254,14 @@ class Calibration:
     correction: np.ndarray | None = None
 
     @classmethod
-    def fit(cls, votes: np.ndarray, codes: np.ndarray, weights: np.ndarray, correct: bool = True):
-        """Fit to leave-one-out votes (n, classes) of rows with these classes and weights;
-        `correct`: A as well
-        """
+    def fit(
+        cls,
+        votes: np.ndarray,  # (n, classes) leave-one-out
+        codes: np.ndarray,  # (n,) the class of each row
+        weights: np.ndarray,  # (n,)
+        correct: bool = True,  # A as well
+    ):
+        "Fit to leave-one-out votes of rows"
         n, C = votes.shape
         # with one row that is shared by all classes
         Y = np.eye(C)[codes] * n / (n + 1)
@@ -294,10 +304,14 @@ class Calibration:
         return scores + self.correction[-1]
 
 # %% ../../nbs/kernel/07_target.ipynb #463d1f8a
-def with_whole_base(votes, Y, weights, groups, rows=slice(None)) -> np.ndarray:
-    """Return leave-one-out votes at `rows` with the base rate of all rows in place of that
-    without the row and its group
-    """
+def with_whole_base(
+    votes,  # (rows, c) leave-one-out
+    Y,  # (n, c)
+    weights,  # (n,)
+    groups,  # (n,) codes: rows with one code are left out together
+    rows=slice(None),  # positions of the rows that the votes belong to
+) -> np.ndarray:  # (rows, c)
+    "Return votes with the base rate of all rows in place of that without the row and its group"
     total = weights.sum()
     weighted = weights[:, None] * Y
     sums = weighted.sum(axis=0)
@@ -310,7 +324,11 @@ def with_whole_base(votes, Y, weights, groups, rows=slice(None)) -> np.ndarray:
     return votes - base + sums / total
 
 # %% ../../nbs/kernel/07_target.ipynb #269189c8
-def spread_over(y: np.ndarray, groups: np.ndarray | None, n_parts: int) -> np.ndarray:
+def spread_over(
+    y: np.ndarray,  # (n,)
+    groups: np.ndarray | None,  # (n,) codes; None: each row is a group
+    n_parts: int,
+) -> np.ndarray:  # (n,) from 0 to n_parts - 1
     "Assign a part to each row, so that every size of a target is in all parts, and no group in two"
     place = pd.Series(y).rank(method="first")
     if groups is not None:
