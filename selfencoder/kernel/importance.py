@@ -50,8 +50,12 @@ def comparable_targets(target: FittedTarget) -> np.ndarray:
     return Y / np.where(deviation > 0, deviation, 1.0)
 
 
-def own_errors(errors: np.ndarray, groups: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    "Return for each of `rows` the errors of its group, zero elsewhere: (n, rows * targets)"
+def own_errors(
+    errors: np.ndarray,  # (n, targets)
+    groups: np.ndarray,  # (n,)
+    rows: np.ndarray,  # positions
+) -> np.ndarray:  # (n, rows * targets)
+    "Return for each of `rows` the errors of its group, zero elsewhere"
     together = groups[:, None] == groups[rows]
     own = together[:, :, None] * errors[:, None]
     return own.reshape(len(errors), -1)

@@ -58,6 +58,7 @@ class Trees:
         passed = C[:, self.features] <= self.thresholds
         every = np.uint16(2**MOST_LEAVES - 1)
         possible = np.where(passed, every, self.masks)
+        # over the nodes of each tree
         possible = np.bitwise_and.reduceat(possible, self.starts, axis=1)
         lowest = possible & -possible
         return np.log2(lowest).astype(np.uint8)
@@ -89,7 +90,10 @@ def first_target(y: np.ndarray) -> np.ndarray:
     return y if y.ndim == 1 else y[:, 0]
 
 # %% ../../nbs/kernel/06_leaves.ipynb #25525d4c
-def clear_signs(moments, least: float) -> np.ndarray:
+def clear_signs(
+    moments,  # each has an entry for each column
+    least: float,  # a smaller moment may be zero
+) -> np.ndarray:
     "Return the sign of the first moment of each column that is clear of zero; 1 if none is"
     moment, *others = moments
     for other in others:
@@ -97,7 +101,10 @@ def clear_signs(moments, least: float) -> np.ndarray:
     return np.where(moment < -least, -1.0, 1.0)
 
 
-def column_signs(C: np.ndarray, y: np.ndarray) -> np.ndarray:
+def column_signs(
+    C: np.ndarray,  # (n, columns)
+    y: np.ndarray,  # (n,) the first target
+) -> np.ndarray:  # (columns,)
     "Find 1 or -1 for each column, so that times it a column does not depend on its direction"
     centred = y - y.mean()
     correlation = C.T @ centred
@@ -106,7 +113,11 @@ def column_signs(C: np.ndarray, y: np.ndarray) -> np.ndarray:
     return clear_signs([correlation, skewness, with_others], 1e-9 * len(C))
 
 # %% ../../nbs/kernel/06_leaves.ipynb #6b1e114d
-def trees_of(nodes: list, columns: np.ndarray, signs: np.ndarray) -> Trees:
+def trees_of(
+    nodes: list,  # of each tree
+    columns: np.ndarray,  # the coordinates that are compared
+    signs: np.ndarray,  # their direction
+) -> Trees:
     "Return the trees that scikit-learn keeps as arrays of nodes"
     masks = []
     inner = []
@@ -131,8 +142,11 @@ def trees_of(nodes: list, columns: np.ndarray, signs: np.ndarray) -> Trees:
     )
 
 # %% ../../nbs/kernel/06_leaves.ipynb #4681259a
-def rounds_and_leaves(n_trees: int, n_outputs: int) -> tuple[int, int]:
-    "Return how many rounds there are, with a tree for each output, and how many leaves a tree has"
+def rounds_and_leaves(
+    n_trees: int,  # with 16 leaves
+    n_outputs: int,  # trees of a round
+) -> tuple[int, int]:
+    "Return how many rounds there are, and how many leaves a tree has"
     fewest = min(10, 2 * n_trees // n_outputs)
     rounds = max(n_trees // n_outputs, fewest, 1)
     leaves = n_trees * MOST_LEAVES // (rounds * n_outputs)
@@ -221,7 +235,12 @@ class Leaves:
         places = self.numbers(rows).long() + first
         return torch.zeros(len(rows), self.trees.size).scatter_(1, places, 1.0)
 
-    def sums(self, rows: Rows, weights: Tensor, Y: Tensor) -> Sums:
+    def sums(
+        self,
+        rows: Rows,
+        weights: Tensor,  # (rows,)
+        Y: Tensor,  # (rows, targets)
+    ) -> Sums:
         "Return the sums over some rows; counts are whole numbers if the weights are"
         leaf = self.numbers(rows).numpy()
         width = self.trees.width

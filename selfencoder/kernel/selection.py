@@ -170,7 +170,7 @@ def sensitivities(
         change[column] = (moved - predicted).square().mean().item()
     return change
 
-
+# %% ../../nbs/kernel/08_selection.ipynb #ac1e77a9
 def sensitivity_weights(
     coordinates,  # fitted
     Z: np.ndarray,  # (n, d) coordinates
@@ -235,15 +235,19 @@ class TrainingRows:
         return TrainingRows(self.coordinates, Z, target, weights, self.groups[rows], self.turned)
 
     def spread(self, m: int) -> np.ndarray:
-        "Return at most `m` rows, evenly spread over the order of the target"
+        "Return `m` of more rows, evenly spread over the order of the target"
         y = first_target(self.y)[self.order]
-        by_target = self.order[np.argsort(y, kind="stable")]
-        n = len(self)
-        places = np.linspace(0, n - 1, min(m, n))
-        places = np.unique(places.astype(int))
-        return np.sort(by_target[places])
+        by_target = np.argsort(y, kind="stable")
+        places = np.linspace(0, len(self) - 1, m)
+        chosen = by_target[places.astype(int)]
+        return np.sort(self.order[chosen])
 
-    def column_weights(self, source: str, half: int, penalty: float) -> np.ndarray:
+    def column_weights(
+        self,
+        source: str,  # "trees" or "sensitivity"
+        half: int,  # 0 or 1
+        penalty: float,  # of the model whose sensitivity is measured
+    ) -> np.ndarray:
         "Return the column weights that are learned from the rows outside of a half"
         if (source, half) not in self.learned:
             others = self.order[self.half[self.order] != half]
@@ -268,8 +272,13 @@ class TrainingRows:
         evidence = forest_evidence(*given)
         return np.maximum(evidence, LEAST_WEIGHT) if evidence.any() else np.ones(n_columns)
 
-    def kernel(self, member: Member, half: int | None, penalty: float) -> tuple:
-        "Return the kernel of a member for one half, and the similarities of all pairs of rows"
+    def kernel(
+        self,
+        member: Member,
+        half: int | None,  # whose labels it has not seen; None: it sees no labels
+        penalty: float,  # of the model whose sensitivity is measured
+    ) -> tuple:
+        "Return the kernel of a member, and the similarities of all pairs of rows"
         rows = self.rows
         column_weights = None
         if half is not None:
@@ -331,7 +340,7 @@ class Candidate:
         first = training.half == 0
         return Halves(solved, np.stack([~first, first]))
 
-
+# %% ../../nbs/kernel/08_selection.ipynb #ec575f8f
 def without_small(shares: np.ndarray, least: float) -> np.ndarray:
     "Return shares that sum to one, those below `least` set to zero"
     shares = np.where(shares < least, 0.0, shares)

@@ -33,7 +33,10 @@ def exact_rows(A: Tensor) -> Tensor:
     return exact
 
 
-def squares_by_product(A: Tensor, B: Tensor) -> Tensor:
+def squares_by_product(
+    A: Tensor,  # (..., a, d)
+    B: Tensor,  # (..., b, d)
+) -> Tensor:  # (..., a, b)
     "Return |x|^2 - 2 xy + |y|^2 for each row of `A` and each of `B`"
     squares = 0.0
     pieces = zip(A.split(COLUMNS, -1), B.split(COLUMNS, -1))
@@ -44,29 +47,35 @@ def squares_by_product(A: Tensor, B: Tensor) -> Tensor:
     return squares
 
 
-def squared_distances(A: Tensor, B: Tensor) -> Tensor:
+def squared_distances(
+    A: Tensor,  # (..., a, d)
+    B: Tensor,  # (..., b, d)
+) -> Tensor:  # (..., a, b)
     "Return squared Euclidean distances, by products where these are exact, pair by pair elsewhere"
     A = A.double()
     B = B.double()
+    products = squares_by_product(A, B)
     exact_A = exact_rows(A)
     exact_B = exact_rows(B)
     if exact_A.all() and exact_B.all():
-        return squares_by_product(A, B)
+        return products
     pairs = torch.cdist(A, B, compute_mode="donot_use_mm_for_euclid_dist").square_()
     exact = exact_A[..., :, None] & exact_B[..., None, :]
-    if exact.any():
-        pairs = torch.where(exact, squares_by_product(A, B), pairs)
-    return pairs
+    return torch.where(exact, products, pairs)
 
 # %% ../../nbs/kernel/01_solution.ipynb #7ef3f711
-def city_block_distances(A: Tensor, B: Tensor, n_bits: int = 0) -> Tensor:
+def city_block_distances(
+    A: Tensor,  # (..., a, d)
+    B: Tensor,  # (..., b, d)
+    n_bits: int,
+) -> Tensor:  # (..., a, b)
     "Return L1 distances; the last `n_bits` columns are bits of categories, compared by one product"
     if n_bits == 0:
         return torch.cdist(A, B, p=1)
     numbers, bits = A.tensor_split((-n_bits,), -1)
     other_numbers, other_bits = B.tensor_split((-n_bits,), -1)
     bits = bits.double()
-    # a bit b of another row differs by b from no bit, by 1 - b from a bit of size 1
+    # a bit b of another row differs by b from no bit, by s - b from a bit of size s
     sign = torch.where(bits > 0, -1.0, 1.0).double()
     differ = sign @ other_bits.double().mT
     differ += bits.sum(-1, keepdim=True)
@@ -161,7 +170,8 @@ class Spectrum:
         # one product for all penalties
         found = self.U @ missed.flatten(1)
         found /= self.root[:, None]
-        return found.view(missed.shape).transpose(0, 1)
+        found = found.view(missed.shape)
+        return found.transpose(0, 1)
 
     def one_minus_leverage(self, penalties) -> Tensor:
         "Return 1 - H_ii, computed as such, since H_ii may be close to 1: (n, penalties)"

@@ -24,12 +24,10 @@ def log_losses(
     "Return the log-loss of each row under softmax(T votes), for temperatures T from 1 to 12"
     shifted = votes - votes.amax(-1, keepdim=True)
     own = shifted[..., torch.arange(len(codes)), codes]
-    # for all temperatures: with many classes memory takes longer than arithmetic
-    room = torch.empty_like(shifted)
     losses = []
     for T in (1.0, 2.0, 3.0, 5.0, 8.0, 12.0):
-        torch.mul(shifted, T, out=room).exp_()
-        losses.append(room.sum(-1).log() - T * own)
+        total = (T * shifted).exp_().sum(-1)
+        losses.append(total.log() - T * own)
     return torch.stack(losses)
 
 
@@ -143,7 +141,7 @@ def standardised(Y: np.ndarray) -> np.ndarray:
     centred = Y - Y.mean(axis=0)
     return centred / np.maximum(Y.std(axis=0), 1e-300)
 
-
+# %% ../../nbs/kernel/07_target.ipynb #38bcb450
 @dataclass(eq=False)
 class Target:
     "What is predicted: classes (one or several targets) or numbers"
@@ -154,9 +152,16 @@ class Target:
     counts: list = field(default_factory=list)
 
     @classmethod
-    def of_classes(cls, codes: list, counts: list, device="cpu"):
-        "Make a target of classes; each of `codes` has the class of every row"
-        indicators = [np.eye(count)[code] for code, count in zip(codes, counts)]
+    def of_classes(
+        cls,
+        codes: list,  # the class of each row, by target
+        counts: list,  # how many classes there are, by target
+        device="cpu",
+    ):
+        "Make a target of classes"
+        indicators = []
+        for code, count in zip(codes, counts):
+            indicators.append(np.eye(count)[code])
         Y = torch.as_tensor(np.hstack(indicators), device=device)
         y = codes[0] if len(codes) == 1 else np.stack(codes, axis=1)
         return cls(y, Y, counts)
@@ -181,8 +186,12 @@ class Target:
             return [code.cpu().numpy() for code in self.codes]
         return list(standardised(self.Y.cpu().numpy()).T)
 
-    def losses(self, votes: Tensor, weights: Tensor) -> np.ndarray:
-        "Return the loss of predictions (..., n, c), averaged over the rows with these weights"
+    def losses(
+        self,
+        votes: Tensor,  # (..., n, c)
+        weights: Tensor,  # (n,)
+    ) -> np.ndarray:  # (...)
+        "Return the loss of predictions, averaged over the rows with these weights"
         share = weights / weights.sum()
         if not self.counts:
             return square_loss(votes, self.Y, share).cpu().numpy()
@@ -193,14 +202,20 @@ class Target:
             total += each.amin(0)
         return total.cpu().numpy()
 
-    def weigh(self, losses: np.ndarray, n: float) -> np.ndarray:
+    def weigh(
+        self,
+        losses: np.ndarray,  # (candidates,)
+        n: float,  # rows, by their weights
+    ) -> np.ndarray:  # (candidates,)
         "Return how much candidates with these losses count in an average"
         return class_weights(losses, n) if self.counts else square_weights(losses, n)
 
-    def stack(self, votes: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return how much models with the predictions (models, n, c) count, by the loss of
-        their average
-        """
+    def stack(
+        self,
+        votes: np.ndarray,  # (models, n, c)
+        weights: np.ndarray,  # (n,)
+    ) -> np.ndarray:  # (models,)
+        "Return how much models with these predictions count, by the loss of their average"
         Y = self.Y.cpu().numpy()
         if self.counts:
             return stacked_classes(votes, Y, self.counts, weights)
@@ -225,8 +240,12 @@ class Target:
         self.__init__(state["y"], Y, state["counts"])
 
 # %% ../../nbs/kernel/07_target.ipynb #4aaea944
-def class_target(y: np.ndarray, classes: list, device="cpu") -> Target:
-    "Make the target of `y`, (n,) or (n, targets), for targets with these classes"
+def class_target(
+    y: np.ndarray,  # (n,) or (n, targets)
+    classes: list,  # sorted, by target
+    device="cpu",
+) -> Target:
+    "Make the target of classes as a user gave them"
     codes = []
     for labels, column in zip(classes, np.atleast_2d(y.T)):
         code = np.searchsorted(labels, column)
@@ -339,7 +358,7 @@ def spread_over(
 # %% ../../nbs/kernel/07_target.ipynb #b918850f
 @dataclass(eq=False)
 class TargetVotes:
-    "What a fitted model predicts: the names of its columns, and its votes"
+    "What a fitted model predicts: classes or numbers by their names, and its votes on them"
 
     geometry: object  # what predicts
     target: Target  # of the training rows that count
@@ -391,6 +410,19 @@ class TargetVotes:
         columns = [labels[code] for labels, code in zip(self.labels, self.codes)]
         return self.joined(columns or self.Y.T)
 
+    def most_probable(self, scores: list) -> np.ndarray:
+        "Return the class with the largest score: (queries,) or (queries, targets)"
+        pairs = zip(self.labels, scores)
+        found = [labels[each.argmax(axis=-1)] for labels, each in pairs]
+        return self.joined(found)
+
+    def encode(self, y) -> Target:
+        "Make the target of new rows"
+        device = self.target.Y.device
+        if self.labels:
+            return class_target(y, self.labels, device)
+        return Target.of_numbers(y.reshape(len(y), -1), device)
+
     def split(self, votes) -> list:
         "Split votes on the classes of all targets into one array for each target"
         cuts = np.cumsum(self.target.counts)[:-1]
@@ -429,10 +461,12 @@ class TargetVotes:
         return self.geometry.leave_one_out(self.Y, self.groups, rows, coefficients)
 
 # %% ../../nbs/kernel/07_target.ipynb #317b85db
-def votes_outside(fitted: TargetVotes, votes: np.ndarray, masks: list):
-    """Yield for each mask the votes at the other rows, by the model that never saw the mask's
-    where that is exact
-    """
+def votes_outside(
+    fitted: TargetVotes,
+    votes: np.ndarray,  # of the validation rows
+    masks: list,  # of the validation rows
+):
+    "Yield for each mask votes at the other rows; exact ones are those of a model without the mask's"
     if fitted.validation_rows is not None:
         for mask in masks:
             yield votes[~mask]
@@ -444,16 +478,22 @@ def votes_outside(fitted: TargetVotes, votes: np.ndarray, masks: list):
         yield with_whole_base(votes, *given)
 
 
-def crossed_scores(fitted, rows: np.ndarray, votes: np.ndarray) -> list:
-    "Return scores of some rows, each part of them by calibrations to the others, by target"
+def crossed_scores(
+    fitted,  # `FittedTarget`
+    rows: np.ndarray,  # positions of the validation rows
+    votes: np.ndarray,  # of these rows
+) -> list:
+    "Return scores by target, each part of the rows by calibrations to the others"
     votes = fitted.with_whole_base(votes, rows)
-    part = spread_over(fitted.codes[0][rows], fitted.group_codes[rows], 5)
+    code = fitted.codes[0][rows]
+    part = spread_over(code, fitted.group_codes[rows], 5)
     masks = [part == p for p in range(part.max() + 1)]
     found = np.empty_like(votes)
     for mask, others in zip(masks, votes_outside(fitted, votes, masks)):
         calibrations = fitted.fit_calibrations(others, rows[~mask])
         again = replace(fitted, calibrations=calibrations)
-        found[mask] = np.hstack(again.scores(votes[mask]))
+        scores = again.scores(votes[mask])
+        found[mask] = np.hstack(scores)
     return fitted.split(found)
 
 # %% ../../nbs/kernel/07_target.ipynb #4ee817fa
@@ -475,14 +515,17 @@ class FittedTarget(TargetVotes):
         # of a sample, the votes must owe little to each other, or a score would flatter
         correct = self.validation_rows is None or 4 * n_validated <= len(self.weights)
         weights = self.weights[rows]
-        pairs = zip(self.split(votes), self.codes)
-        return [Calibration.fit(piece, code[rows], weights, correct) for piece, code in pairs]
+        found = []
+        for piece, code in zip(self.split(votes), self.codes):
+            found.append(Calibration.fit(piece, code[rows], weights, correct))
+        return found
 
     def calibrate(self):
         "Fit the calibration of each target with classes to leave-one-out votes. Returns self."
         if self.labels:
             rows, votes = self.validation()
-            self.calibrations = self.fit_calibrations(self.with_whole_base(votes, rows), rows)
+            votes = self.with_whole_base(votes, rows)
+            self.calibrations = self.fit_calibrations(votes, rows)
         return self
 
     def scores(self, votes) -> list:
@@ -523,12 +566,6 @@ class FittedTarget(TargetVotes):
             return self.joined(votes.T)
         return self.most_probable(self.scores(votes))
 
-    def most_probable(self, scores: list) -> np.ndarray:
-        "Return the class with the largest score: (queries,) or (queries, targets)"
-        pairs = zip(self.labels, scores)
-        found = [labels[each.argmax(axis=-1)] for labels, each in pairs]
-        return self.joined(found)
-
     def score(self) -> float:
         "Return accuracy, cross-fitted, or R^2, of the leave-one-out predictions"
         rows, votes = self.validation()
@@ -540,8 +577,15 @@ class FittedTarget(TargetVotes):
             right = right.all(axis=1)
         return float(np.average(right, weights=weights))
 
-    def changed(self, geometry, kept, weights, groups, more: Target | None = None):
-        "Return the fitted target after only `kept` of its rows stayed, and after `more` came"
+    def changed(
+        self,
+        geometry,  # of the rows there are now
+        kept,  # positions of the rows that stayed
+        weights,  # of the rows there are now
+        groups,  # of the rows there are now
+        more: Target | None = None,  # of the rows that came
+    ):
+        "Return the fitted target after rows have come or gone"
         target = self.target.select(kept)
         validation = self.validation_rows
         if validation is not None:
@@ -557,10 +601,3 @@ class FittedTarget(TargetVotes):
             coefficients_=None,
             crossed=None,
         )
-
-    def encode(self, y) -> Target:
-        "Make the target of new rows"
-        device = self.target.Y.device
-        if self.labels:
-            return class_target(y, self.labels, device)
-        return Target.of_numbers(y.reshape(len(y), -1), device)
