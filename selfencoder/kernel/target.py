@@ -466,7 +466,7 @@ def votes_outside(
     votes: np.ndarray,  # of the validation rows
     masks: list,  # of the validation rows
 ):
-    "Yield for each mask votes at the other rows; exact ones are those of a model without the mask's"
+    "Yield for each mask votes at the other rows; exact ones never saw the rows of the mask"
     if fitted.validation_rows is not None:
         for mask in masks:
             yield votes[~mask]
