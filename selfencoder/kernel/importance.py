@@ -10,26 +10,27 @@ import numpy as np
 
 from .coordinates import KernelCoordinates
 from .fit import FittedModel
+from .target import FittedTarget
 
 # %% ../../nbs/kernel/13_importance.ipynb #d59c1937
 def with_foreign_cells(
-    coordinates: KernelCoordinates, Z: np.ndarray, others: np.ndarray, column: int
-) -> np.ndarray:
+    coordinates: KernelCoordinates,
+    Z: np.ndarray,  # (rows, d)
+    others: np.ndarray,  # (rows, d)
+    column: int,  # of the table
+) -> np.ndarray:  # (rows, d)
     "Return the coordinates `Z` as they would be with one column of the table taken from `others`"
-    mixed = Z.copy()
-    own = coordinates.sources_ == column
-    mixed[:, own] = others[:, own]
+    mixed = np.where(coordinates.sources_ == column, others, Z)
     if "white" in coordinates.parts_:
         inputs = coordinates.layout_.whitened == column
         M = coordinates.parts_["white"].matrix
         whitened = coordinates.sources_ < 0
-        change = (others - Z)[:, whitened] @ np.linalg.pinv(M)
-        mixed[:, whitened] += change[:, inputs] @ M[inputs]
+        change = others[:, whitened] - Z[:, whitened]
+        of_columns = change @ np.linalg.pinv(M)
+        mixed[:, whitened] += of_columns[:, inputs] @ M[inputs]
     return mixed
 
 # %% ../../nbs/kernel/13_importance.ipynb #cce7287e
-# each tried row is predicted with the errors of all that are tried at a time, so these are few
-TRIED_AT_A_TIME = 25
 # tried rows times training rows times targets at a time
 MOST_ENTRIES = 20_000_000
 
@@ -39,20 +40,25 @@ def centred(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return Y - np.average(Y, axis=0, weights=weights)
 
 
-def comparable_targets(fitted: FittedModel) -> np.ndarray:
+def comparable_targets(target: FittedTarget) -> np.ndarray:
     "Return indicators of classes, or numbers divided by their standard deviation: (n, targets)"
-    Y = fitted.target.Y
-    if fitted.target.labels:
+    Y = target.Y
+    if target.labels:
         return Y
-    weights = fitted.target.weights
-    deviation = np.sqrt(np.average(centred(Y, weights) ** 2, axis=0, weights=weights))
+    squares = centred(Y, target.weights) ** 2
+    deviation = np.sqrt(np.average(squares, axis=0, weights=target.weights))
     return Y / np.where(deviation > 0, deviation, 1.0)
 
 
-def own_errors(errors: np.ndarray, groups: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    "Return for each of `rows` the errors of its group, zero elsewhere: (n, rows * targets)"
+def own_errors(
+    errors: np.ndarray,  # (n, targets)
+    groups: np.ndarray,  # (n,)
+    rows: np.ndarray,  # positions
+) -> np.ndarray:  # (n, rows * targets)
+    "Return for each of `rows` the errors of its group, zero elsewhere"
     together = groups[:, None] == groups[rows]
-    return (together[:, :, None] * errors[:, None]).reshape(len(errors), -1)
+    own = together[:, :, None] * errors[:, None]
+    return own.reshape(len(errors), -1)
 
 # %% ../../nbs/kernel/13_importance.ipynb #2476618f
 def column_losses(
@@ -63,49 +69,50 @@ def column_losses(
 ) -> np.ndarray:  # one for each column; NaN for columns that were not tried
     "Return what is lost of R^2 if the cells of a column come from other rows"
     geometry = fitted.geometry
-    weights = fitted.target.weights
+    target = fitted.target
+    weights = target.weights
     n = len(weights)
-    groups = np.arange(n) if fitted.target.groups is None else fitted.target.groups
-    Y = comparable_targets(fitted)
-    errors = Y - geometry.leave_one_out(Y, fitted.target.groups)
+    n_columns = fitted.coordinates.n_features_in_
+    Y = comparable_targets(target)
+    errors = Y - geometry.leave_one_out(Y, target.groups)
     rng = np.random.default_rng(random_state)
     rows = np.resize(rng.permutation(n), n_tries)
     others = rng.integers(n, size=n_tries)
-    columns = range(fitted.coordinates.n_features_in_) if columns is None else columns
-    increase = np.full((fitted.coordinates.n_features_in_, n_tries), np.nan)
-    at_a_time = int(np.clip(MOST_ENTRIES // Y.size, 1, TRIED_AT_A_TIME))
+    increase = np.full((n_columns, n_tries), np.nan)
+    # each row is predicted with the errors of all that are tried with it, so these are few
+    at_a_time = int(np.clip(MOST_ENTRIES // Y.size, 1, 25))
     for first in range(0, n_tries, at_a_time):
         some = slice(first, first + at_a_time)
         tried = rows[some]
-        targets = np.hstack([Y, own_errors(errors, groups, tried)])
+        targets = np.hstack([Y, own_errors(errors, target.group_codes, tried)])
         coefficients = geometry.vote_coefficients(targets)
 
         def squared_errors(queries):
             "Return the squared error of each tried row, predicted with the coordinates `queries`"
             votes = geometry.vote(queries, coefficients)
             predicted, own = np.split(votes, [Y.shape[1]], axis=1)
-            own = own.reshape(len(tried), len(tried), -1)
-            own = own[np.arange(len(tried)), np.arange(len(tried))]
-            return ((predicted - own - Y[tried]) ** 2).sum(axis=1)
+            # of the errors of all tried rows each takes its own
+            n_tried = len(tried)
+            own = np.einsum("iit->it", own.reshape(n_tried, n_tried, -1))
+            missed = predicted - own - Y[tried]
+            return (missed**2).sum(axis=1)
 
         Z = geometry.Z[tried]
         unchanged = squared_errors(Z)
-        for column in columns:
-            mixed = with_foreign_cells(fitted.coordinates, Z, geometry.Z[others[some]], column)
+        for column in range(n_columns) if columns is None else columns:
+            foreign = geometry.Z[others[some]]
+            mixed = with_foreign_cells(fitted.coordinates, Z, foreign, column)
             increase[column, some] = squared_errors(mixed) - unchanged
-    variance = np.average((centred(Y, weights) ** 2).sum(axis=1), weights=weights)
+    squares = (centred(Y, weights) ** 2).sum(axis=1)
+    variance = np.average(squares, weights=weights)
     return np.average(increase, axis=1, weights=weights[rows]) / max(variance, 1e-300)
 
 # %% ../../nbs/kernel/13_importance.ipynb #2dbada0f
-# tried rows times training rows times targets in all
-MOST_WORK = 2_000_000
-
-# %% ../../nbs/kernel/13_importance.ipynb #066358ca
 def importances(fitted: FittedModel) -> np.ndarray:
     "Return how much each column matters for predictions: losses in parts of their sum, or zeros"
     made = fitted.geometry.made
     if "importances" not in made:
-        n_tries = np.clip(MOST_WORK // fitted.target.Y.size, 50, 500)
+        n_tries = np.clip(2_000_000 // fitted.target.Y.size, 50, 500)
         losses = np.maximum(column_losses(fitted, int(n_tries)), 0.0)
         made["importances"] = losses / max(losses.sum(), 1e-300)
     return made["importances"].copy()
