@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import svd
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -24,6 +23,7 @@ from selfencoder.arithmetic import (
     varying_columns,
     weighted_median,
 )
+from ..neighbors_mixin import TableTransformer
 from selfencoder.tables import (
     Categories,
     as_days,
@@ -33,10 +33,7 @@ from selfencoder.tables import (
     floats_of,
     nth_column,
     read_query,
-    read_table,
-    remember_columns,
 )
-from ..text_values import TextColumns
 
 # %% ../../nbs/paper/05_coordinates.ipynb #1fa63756
 @dataclass
@@ -216,7 +213,7 @@ def affine_map(E, precision, random_state):
     return affine
 
 # %% ../../nbs/paper/05_coordinates.ipynb #c196ccea
-class TableCoordinates(TransformerMixin, BaseEstimator):
+class TableCoordinates(TableTransformer):
     """From a table to coordinates that don't change with units, or with the basis.
 
     Parameters
@@ -254,28 +251,18 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
-
-    def fit(self, X, y=None):
-        "Learn the encoding and the affine map from the rows of `X`; `y` is ignored"
-        self._learn(read_table(X, self))
-        return self
-
-    def fit_transform(self, X, y=None):
-        "Return the coordinates of the rows of `X`, to the bit those of `fit(X).transform(X)`"
-        return self.fit_transform_table(read_table(X, self))
-
-    def transform(self, X):
-        "Return the coordinates Z of the rows of `X`, float64"
-        check_is_fitted(self)
-        return self.transform_table(read_query(X, self))
-
     def fit_transform_table(self, table):
         "Return `fit_transform` of a table that `read_table` has read"
-        E = self._learn(table)
+        if self.invariance not in ("scale", "affine", None):
+            raise ValueError(
+                f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None."
+            )
+        names, table = self._learn_columns(table)
+        self.encoding_ = TableEncoding.fit(table, names, self.categorical_features)
+        E = self.encoding_.encode(table)
+        self.varying_ = varying_columns(E)
+        E = E[:, self.varying_]
+        self.affine_ = self._learn_map(E, float_precision(table))
         return self._coordinates(E)
 
     def transform_table(self, table):
@@ -287,23 +274,6 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         per category"""
         check_is_fitted(self)
         return self._encode(read_query(X, self))
-
-    def _learn(self, table):
-        "Learn the encoding and the map from `table`, and return the encoded table"
-        if self.invariance not in ("scale", "affine", None):
-            raise ValueError(
-                f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None."
-            )
-        remember_columns(table, self)
-        names = getattr(self, "feature_names_in_", None)
-        self.text_ = TextColumns.fit(table, names, self.categorical_features)
-        table = self.text_.read(table)
-        self.encoding_ = TableEncoding.fit(table, names, self.categorical_features)
-        E = self.encoding_.encode(table)
-        self.varying_ = varying_columns(E)
-        E = E[:, self.varying_]
-        self.affine_ = self._learn_map(E, float_precision(table))
-        return E
 
     def _learn_map(self, E, precision):
         if self.invariance is None:
