@@ -19,7 +19,7 @@ from selfencoder.search import (
     within_radius,
     without_self,
 )
-from .tables import read_query, read_table, remember_columns
+from .tables import categorical_mask, read_query, read_table, remember_columns
 from .text_values import TextColumns
 
 # %% ../nbs/base/neighbors_mixin.ipynb #db7b66a3
@@ -32,7 +32,17 @@ def accept_any_table(tags):
 
 # %% ../nbs/base/neighbors_mixin.ipynb #d85ecc22
 class TableTransformer(TransformerMixin, BaseEstimator):
-    "From any table to coordinates, by `fit_transform_table` and `transform_table`"
+    """From any table to coordinates, by `fit_transform_table` and `transform_table`.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if the table has names that are strings.
+    text_ : TextColumns
+        How columns of text are read: as numbers, as dates, or not at all.
+    """
 
     def __sklearn_tags__(self):
         return accept_any_table(super().__sklearn_tags__())
@@ -51,12 +61,19 @@ class TableTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self.transform_table(read_query(X, self))
 
+    def names(self) -> list:
+        "Return the names of the columns; x0, x1, ... if they have none"
+        if hasattr(self, "feature_names_in_"):
+            return list(self.feature_names_in_)
+        return [f"x{j}" for j in range(self.n_features_in_)]
+
     def _learn_columns(self, table):
-        "Learn names of columns and how their text is read; return the names, and the table as read"
+        "Learn the names of columns, read their text, and return the table and which are categories"
         remember_columns(table, self)
         names = getattr(self, "feature_names_in_", None)
         self.text_ = TextColumns.fit(table, names, self.categorical_features)
-        return names, self.text_.read(table)
+        table = self.text_.read(table)
+        return table, categorical_mask(table, self.categorical_features, names)
 
 # %% ../nbs/base/neighbors_mixin.ipynb #99a86119
 class NeighborsMixin:
@@ -74,14 +91,14 @@ class NeighborsMixin:
     def _neighbors(self, X, n_neighbors=None, with_distance=True):
         "Return distances and indices of neighbours; of a training row, without the row itself"
         check_is_fitted(self)
-        n_outputs = self.geometry_.n_outputs
+        # a training row finds itself too
+        itself = int(X is None)
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors
-        if X is not None:
-            k = check_n_neighbors(wanted, n_outputs)
-            return self._nearest(X, k, with_distance)
-        k = check_n_neighbors(wanted, n_outputs - 1)
-        distance, index = self._nearest(None, k + 1, with_distance)
-        return without_self(distance, index, np.arange(len(index)), k)
+        k = check_n_neighbors(wanted, self.geometry_.n_outputs - itself)
+        distance, index = self._nearest(X, k + itself, with_distance)
+        if itself:
+            return without_self(distance, index, np.arange(len(index)), k)
+        return distance, index
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         """Find the nearest training rows of each row of `X`.

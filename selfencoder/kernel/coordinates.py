@@ -29,7 +29,6 @@ from selfencoder.tables import (
     Levels,
     as_floats,
     as_levels,
-    categorical_mask,
     column_kind,
     floats_of,
     nth_column,
@@ -90,10 +89,10 @@ class Column:
             self.median = weighted_median(encoded[present], weights[present])
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #bf5a8726
-def float_type(values) -> type:
+def float_type(values) -> str:
     "Return the precision of a column of floats; double for all else"
     dtype = str(getattr(values, "dtype", "")).lower()
-    return np.dtype(dtype if dtype in ("float16", "float32") else "float64").type
+    return dtype if dtype in ("float16", "float32") else "float64"
 
 
 def plain_column(column: Column, values, name) -> np.ndarray:
@@ -205,6 +204,18 @@ class Whitening:
     def __call__(self, S):
         return snap(multiply_rows(S - self.mean, self.matrix))
 
+# %% ../../nbs/kernel/02_coordinates.ipynb #f0167f80
+def whiten_all(A, weights, precision: float) -> tuple[np.ndarray, Scores, Whitening]:
+    "Return which columns of `A` vary, their scores, and the map that whitens the scores"
+    varying = varying_columns(A)
+    A = A[:, varying]
+    scores = Scores.fit(A, weights)
+    largest = np.abs(A / scores.unit).max(axis=0, initial=0)
+    largest *= scores.factor
+    rounding = 2 * precision * np.sqrt(len(largest)) * largest.max(initial=0)
+    white = Whitening.fit(scores.within(A, FAR), weights, rounding)
+    return varying, scores, white
+
 # %% ../../nbs/kernel/02_coordinates.ipynb #93a8381c
 METRICS = {"laplace": "L1", "exponential": "L2", "gaussian": "squared L2"}
 
@@ -228,7 +239,26 @@ class View:
         # On the grid again, where distances by products are exact.
         return snap(compared * self.factors)
 
-# %% ../../nbs/kernel/02_coordinates.ipynb #252767b5
+# %% ../../nbs/kernel/02_coordinates.ipynb #1f227ddd
+def compared_kinds(kernel: str, invariance: str) -> list:
+    "Return the kinds of coordinates that a kernel compares"
+    if kernel == "laplace":
+        return ["score", "rank", "category"]
+    if kernel == "exponential" or invariance == "affine":
+        return ["white", "category"]
+    return ["score" if invariance == "scale" else "rank", "category"]
+
+# %% ../../nbs/kernel/02_coordinates.ipynb #422f1198
+def view_factors(kernel: str, is_bit, sources, column_weights=None) -> np.ndarray:
+    "Return the factors of coordinates that come from the columns `sources` and may be bits"
+    euclidean = 1.0 if kernel == "laplace" else np.sqrt(2.0)
+    factors = np.where(is_bit, euclidean, 1.0)
+    if column_weights is None:
+        return factors
+    weight = np.asarray(column_weights)[sources]
+    return factors * (np.sqrt(weight) if kernel == "gaussian" else weight)
+
+# %% ../../nbs/kernel/02_coordinates.ipynb #24ab1612
 @dataclass
 class Layout:
     "What each coordinate is, and which column of the table it comes from"
@@ -240,10 +270,15 @@ class Layout:
     @classmethod
     def of(cls, invariance, columns: list, numbers, varying, n_white: int):
         "Make the layout of columns; `numbers` and `varying` are those that `KernelCoordinates` learns"
-        is_category = np.array([column.kind == "category" for column in columns])
-        n_bits = [len(column.levels) for column in columns if column.kind == "category"]
-        of_numbers = np.flatnonzero(~is_category)[numbers]
-        of_bits = np.repeat(np.flatnonzero(is_category), n_bits)
+        of_numbers = []
+        of_bits = []
+        for j, column in enumerate(columns):
+            if column.kind == "category":
+                of_bits += [j] * len(column.levels)
+            else:
+                of_numbers.append(j)
+        of_numbers = np.array(of_numbers, dtype=int)[numbers]
+        of_bits = np.array(of_bits, dtype=int)
         from_all = np.full(n_white, -1)
         if invariance == "affine":
             encoded = np.concatenate([of_numbers, of_bits])
@@ -253,6 +288,14 @@ class Layout:
         others = np.repeat(["category", "white"], [len(of_bits), n_white])
         sources = [np.tile(of_numbers, len(of_kinds)), of_bits, from_all]
         return cls(np.concatenate([kinds, others]), np.concatenate(sources), of_numbers)
+
+    def coordinate_names(self, names: list) -> np.ndarray:
+        "Return names of the coordinates of columns with these names"
+        found = []
+        for k, (kind, j) in enumerate(zip(self.kinds, self.sources)):
+            name = f"{kind}{k}" if j < 0 else f"{kind} of {names[j]}"
+            found.append(name)
+        return np.array(found, dtype=object)
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #5ec62f67
 def numbers_and_bits(columns: list, encoded: list) -> tuple[np.ndarray, list]:
@@ -269,13 +312,13 @@ def numbers_and_bits(columns: list, encoded: list) -> tuple[np.ndarray, list]:
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #d2c29c67
 class ColumnReader(TableTransformer):
-    "A transformer of tables that knows what each of their columns is"
+    """A transformer of tables that knows what each of their columns is.
 
-    def names(self) -> list:
-        "Return the names of the columns; x0, x1, ... if they have none"
-        if hasattr(self, "feature_names_in_"):
-            return list(self.feature_names_in_)
-        return [f"x{j}" for j in range(self.n_features_in_)]
+    Attributes
+    ----------
+    columns_ : list of Column
+        What each column of the table is, and what was learned about it.
+    """
 
     def plain_columns(self, table) -> list:
         "Return the columns of a table as plain arrays: numbers and timestamps as floats, categories as objects"
@@ -294,25 +337,34 @@ class ColumnReader(TableTransformer):
         values = [nth_column(table, j) for j in range(self.n_features_in_)]
         return zip(self.columns_, values, self.names())
 
+    def _encode(self, table):
+        "Return the encoded columns of a table whose text was read"
+        return [column.encode(values, name) for column, values, name in self._columns_of(table)]
+
     def _learn_table(self, table, weights):
-        "Learn what the columns of a table are; return its numbers, bits, and the precision of its floats"
-        names, table = self._learn_columns(table)
-        is_category = categorical_mask(table, self.categorical_features, names)
+        "Learn what the columns are; return varying numbers, bits, and the precision of the floats"
+        table, is_category = self._learn_columns(table)
         self.columns_ = []
-        encoded = []
         for j, name in enumerate(self.names()):
-            values = nth_column(table, j)
-            column = Column.of(values, name, bool(is_category[j]))
-            encoded.append(column.encode(values, name))
-            column.learn(encoded[-1], weights)
+            column = Column.of(nth_column(table, j), name, bool(is_category[j]))
             self.columns_.append(column)
-        return *numbers_and_bits(self.columns_, encoded), float_precision(table)
+        encoded = self._encode(table)
+        for column, values in zip(self.columns_, encoded):
+            column.learn(values, weights)
+        E, bits = numbers_and_bits(self.columns_, encoded)
+        self.numbers_ = varying_columns(E)
+        return E[:, self.numbers_], bits, float_precision(table)
 
     def _read_table(self, table):
-        "Return the numbers and bits of a table"
-        each_column = self._columns_of(self.text_.read(table))
-        encoded = [column.encode(values, name) for column, values, name in each_column]
-        return numbers_and_bits(self.columns_, encoded)
+        "Return the numbers that varied in the training table, and bits"
+        encoded = self._encode(self.text_.read(table))
+        E, bits = numbers_and_bits(self.columns_, encoded)
+        return E[:, self.numbers_], bits
+
+    def _is_ordered(self):
+        "Return which of the varying columns of numbers are ordered levels"
+        kinds = [column.kind for column in self.columns_ if column.kind != "category"]
+        return np.array(kinds, dtype=object)[self.numbers_] == "order"
 
 # %% ../../nbs/kernel/02_coordinates.ipynb #53ad462c
 class KernelCoordinates(ColumnReader):
@@ -331,18 +383,12 @@ class KernelCoordinates(ColumnReader):
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if the table has names that are strings.
-    text_ : TextColumns
-        How columns of text are read: as numbers, as dates, or not at all.
-    columns_ : list of Column
-        What each column of the table is, and what was learned about it.
     kinds_ : ndarray of str
         For each coordinate: "score", "rank", "category" or "white".
     sources_ : ndarray of int
         For each coordinate: the column of the table it comes from; -1 if it comes from all.
+
+    The other attributes are those of `ColumnReader` and of every transformer of tables.
     """
 
     def __init__(self, invariance="scale", categorical_features="from_dtype", whiten=True):
@@ -355,8 +401,6 @@ class KernelCoordinates(ColumnReader):
         check_option("invariance", self.invariance, ("scale", "monotone", "affine"))
         weights = np.ones(len(table)) if weights is None else weights
         E, bits, precision = self._learn_table(table, weights)
-        self.numbers_ = varying_columns(E)
-        E = E[:, self.numbers_]
         self._learn_parts(E, bits, weights, precision)
         layout = self.layout_
         self.kinds_ = layout.kinds
@@ -366,24 +410,15 @@ class KernelCoordinates(ColumnReader):
     def transform_table(self, table):
         "Return the coordinates of a table that was read already"
         E, bits = self._read_table(table)
-        return self._coordinates(E[:, self.numbers_], bits)
+        return self._coordinates(E, bits)
 
     def view(self, kernel, column_weights=None) -> View:
         "Return the coordinates that `kernel` compares, and their factors; `column_weights`: one for each column"
-        number = {"scale": "score", "monotone": "rank", "affine": "white"}[self.invariance]
-        compared = {
-            "laplace": ["score", "rank"],
-            "exponential": ["white"],
-            "gaussian": [number],
-        }[kernel]
-        columns = np.flatnonzero(np.isin(self.kinds_, [*compared, "category"]))
-        euclidean = 1.0 if kernel == "laplace" else np.sqrt(2.0)
-        factors = np.where(self.kinds_[columns] == "category", euclidean, 1.0)
-        if column_weights is not None:
-            weight = np.asarray(column_weights)[self.sources_[columns]]
-            # The gaussian kernel's distance is squared, and so are its factors.
-            factors = factors * (np.sqrt(weight) if kernel == "gaussian" else weight)
-        return View(columns, factors)
+        compared = compared_kinds(kernel, self.invariance)
+        columns = np.flatnonzero(np.isin(self.kinds_, compared))
+        is_bit = self.kinds_[columns] == "category"
+        sources = self.sources_[columns]
+        return View(columns, view_factors(kernel, is_bit, sources, column_weights))
 
     @property
     def layout_(self) -> Layout:
@@ -399,34 +434,20 @@ class KernelCoordinates(ColumnReader):
         if self.invariance != "affine" or self._is_ordered().any():
             self.parts_["rank"] = Ranks.fit(E, weights)
         if self.invariance == "affine":
-            self._whiten_all(self._encoded(E, bits), weights, precision)
+            found = whiten_all(self._encoded(E, bits), weights, precision)
+            self.varying_, self.parts_["score"], self.parts_["white"] = found
             return
         if self.invariance == "scale":
             self.parts_["score"] = Scores.fit(E, weights)
         if self.whiten:
             self.parts_["white"] = Whitening.fit(self._base(E), weights)
 
-    def _whiten_all(self, A, weights, precision):
-        "Whiten all columns; what is smaller than the rounding of the table does not count as a direction"
-        self.varying_ = varying_columns(A)
-        varying = A[:, self.varying_]
-        scores = Scores.fit(varying, weights)
-        largest = np.abs(varying / scores.unit).max(axis=0, initial=0) * scores.factor
-        rounding = 2 * precision * np.sqrt(len(largest)) * largest.max(initial=0)
-        self.parts_["score"] = scores
-        self.parts_["white"] = Whitening.fit(scores.within(varying, FAR), weights, rounding)
-
-    def _is_ordered(self):
-        "Return which of the varying columns of numbers are ordered levels"
-        kinds = [column.kind for column in self.columns_ if column.kind != "category"]
-        return np.array(kinds, dtype=object)[self.numbers_] == "order"
-
     def _with_ranks(self, columns, E):
         "Replace the columns of ordered levels by their ranks"
         is_ordered = self._is_ordered()
-        return (
-            np.where(is_ordered, self.parts_["rank"](E), columns) if is_ordered.any() else columns
-        )
+        if not is_ordered.any():
+            return columns
+        return np.where(is_ordered, self.parts_["rank"](E), columns)
 
     def _encoded(self, E, bits):
         "Return numbers, ordered levels as ranks, and bits: what is whitened under `affine`"
@@ -459,8 +480,4 @@ class KernelCoordinates(ColumnReader):
     def get_feature_names_out(self, input_features=None):
         "Return names of the coordinates: what each number is, and of which column"
         check_is_fitted(self)
-        names = self.names()
-        found = []
-        for k, (kind, j) in enumerate(zip(self.kinds_, self.sources_)):
-            found.append(f"{kind}{k}" if j < 0 else f"{kind} of {names[j]}")
-        return np.array(found, dtype=object)
+        return self.layout_.coordinate_names(self.names())

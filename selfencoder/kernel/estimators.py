@@ -282,17 +282,21 @@ class KernelSelfEncoder(
         self
         """
         self._validate_params()
-        table, _ = self._read(X, None)
-        weights = check_weights(table, sample_weight)
-        codes = check_groups(table, groups)
-        self._model = fit_model(self._settings(), table, weights, groups=codes)
+        self._fit(X, None, sample_weight, groups)
         return self
 
-    def _read(self, X, y):
-        "Return the training table and its target, from whatever they are given as"
-        if is_partitioned(X):
-            return open_partitions(X, y)
-        return read_table(X, self), y
+    def _fit(self, X, y, sample_weight, groups):
+        "Fit to a table of any kind, and return it as it was read"
+        table, y = open_partitions(X, y) if is_partitioned(X) else (read_table(X, self), y)
+        check_consistent_length(table, y)
+        weights = check_weights(table, sample_weight)
+        codes = check_groups(table, groups)
+        self._model = self._fit_target(table, weights, y, codes)
+        return table
+
+    def _fit_target(self, table, weights, y, groups):
+        "Return the model of a table that was read, and of its target, if there is one"
+        return fit_model(self._settings(), table, weights, groups=groups)
 
     def _settings(self):
         "Return the parameters that matter to a fit"
@@ -521,11 +525,7 @@ class KernelPredictor(KernelSelfEncoder):
         self._validate_params()
         if y is None or not is_partitioned(X):
             require_target(self, X, y)
-        table, y = self._read(X, y)
-        weights = check_weights(table, sample_weight)
-        codes = check_groups(table, groups)
-        check_consistent_length(table, y)
-        self._model = self._fit_target(table, weights, y, codes)
+        table = self._fit(X, y, sample_weight, groups)
         if groups is None and not isinstance(table, Blocks):
             warn_of_copies(table)
         return self

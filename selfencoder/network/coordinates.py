@@ -28,7 +28,6 @@ from selfencoder.tables import (
     Categories,
     as_days,
     as_floats,
-    categorical_mask,
     column_kind,
     floats_of,
     nth_column,
@@ -50,10 +49,14 @@ class Numbers:
     def fit(cls, column, name):
         "Learn the median of a training column, and whether it has missing values"
         kind = column_kind(column)
-        values = as_floats(column, name) if kind == "number" else as_days(column, name, kind)
+        if kind == "number":
+            values = as_floats(column, name)
+        else:
+            values = as_days(column, name, kind)
         present = values[~np.isnan(values)]
-        median = weighted_median(present, np.ones(len(present))) if len(present) else 0.0
-        return cls(median, len(present) < len(values), kind)
+        n_present = len(present)
+        median = weighted_median(present, np.ones(n_present)) if n_present else 0.0
+        return cls(median, n_present < len(values), kind)
 
     def encode(self, column, name):
         """Return the values, the median in place of missing ones, and if wanted the mark of missing
@@ -78,13 +81,11 @@ class TableEncoding:
     columns: list
 
     @classmethod
-    def fit(cls, table, names=None, categorical_features="from_dtype"):
+    def fit(cls, table, names: list, is_category):
         "Learn the encoding of each column of a training table"
-        is_categorical = categorical_mask(table, categorical_features, names)
-        names = [f"x{j}" for j in range(table.shape[1])] if names is None else list(names)
         columns = []
         for j, name in enumerate(names):
-            kind = Categories if is_categorical[j] else Numbers
+            kind = Categories if is_category[j] else Numbers
             columns.append(kind.fit(nth_column(table, j), name))
         return cls(names, columns)
 
@@ -126,9 +127,13 @@ class AffineMap:
     factor: np.ndarray
     matrix: np.ndarray | None = None
 
+    def scaled(self, E):
+        "Return the standardised columns of `E`"
+        return (E / self.unit - self.shift) * self.factor
+
     def __call__(self, E):
         with np.errstate(over="ignore"):
-            S = np.clip((E / self.unit - self.shift) * self.factor, -FAR, FAR)
+            S = np.clip(self.scaled(E), -FAR, FAR)
         return snap(S if self.matrix is None else multiply_rows(S, self.matrix))
 
 # %% ../../nbs/paper/05_coordinates.ipynb #a7d8c053
@@ -141,15 +146,15 @@ def raw_map(E):
 def standardise(E):
     "Return the columns of `E` with mean zero and variance one, and the map that makes them"
     affine = AffineMap(*standard_units(E))
-    S = (E / affine.unit - affine.shift) * affine.factor
-    return S, affine
+    return affine.scaled(E), affine
 
 # %% ../../nbs/paper/05_coordinates.ipynb #5926fc63
 def skew_signs(S):
     """Return for each standardised column the sign that makes its skewness positive, or else its
     shared third moment"""
     own = (S**3).mean(axis=0)
-    shared = (S * (S**2).sum(axis=1, keepdims=True)).mean(axis=0)
+    squared_lengths = (S**2).sum(axis=1, keepdims=True)
+    shared = (S * squared_lengths).mean(axis=0)
     decisive = np.where(np.abs(own) > 1e-9, own, shared)
     return np.where(decisive < -1e-9, -1.0, 1.0)
 
@@ -187,7 +192,7 @@ def nearest_rotation(A):
     if not A.size:
         return A, 1.0
     left, sizes, right = svd(A)
-    return left @ right, sizes.min(initial=1.0)
+    return left @ right, sizes.min()
 
 # %% ../../nbs/paper/05_coordinates.ipynb #081a18bd
 def canonical_rotation(U, random_state):
@@ -231,12 +236,6 @@ class TableCoordinates(TableTransformer):
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if the table has names that are strings.
-    text_ : TextColumns
-        How text that holds numbers or dates is read.
     encoding_ : TableEncoding
         How each column is encoded.
     encoded_feature_names_ : ndarray
@@ -244,6 +243,8 @@ class TableCoordinates(TableTransformer):
     offset_, map_ : ndarray
         The coordinates of the encoded table E are `(E - offset_) @ map_`, rounded to multiples of
         2**-20.
+
+    `n_features_in_`, `feature_names_in_` and `text_` are those of every transformer of tables.
     """
 
     def __init__(self, invariance="scale", categorical_features="from_dtype", random_state=0):
@@ -257,8 +258,8 @@ class TableCoordinates(TableTransformer):
             raise ValueError(
                 f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None."
             )
-        names, table = self._learn_columns(table)
-        self.encoding_ = TableEncoding.fit(table, names, self.categorical_features)
+        table, is_category = self._learn_columns(table)
+        self.encoding_ = TableEncoding.fit(table, self.names(), is_category)
         E = self.encoding_.encode(table)
         self.varying_ = varying_columns(E)
         E = E[:, self.varying_]

@@ -269,9 +269,10 @@ class SelfEncoder(NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.coordinates_ = coordinates
         self.geometry_ = in_table_order(trained.network, rows)
         self.solver_ = trained.solver
-        self.n_iter_ = trained.history.n_iter
-        self.loss_curve_ = trained.history.loss_curve
-        self.loss_epochs_ = trained.history.epochs
+        history = trained.history
+        self.n_iter_ = history.n_iter
+        self.loss_curve_ = history.loss_curve
+        self.loss_epochs_ = history.epochs
         self.n_samples_fit_ = len(Z)
         self._training_coordinates = Z.astype(self.geometry_.dtype)
         return self
