@@ -6,6 +6,7 @@
 __all__ = ['KernelSelfEncoder', 'KernelSelfEncoderClassifier', 'KernelSelfEncoderRegressor']
 
 # %% ../../nbs/kernel/12_estimators.ipynb #19a5d6b6
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from numbers import Integral, Real
 
@@ -308,15 +309,22 @@ class KernelSelfEncoder(
 
     # ---- queries
 
-    def _query(self, X):
-        "Return the fitted model, and the coordinates of the rows of the table `X`"
+    @contextmanager
+    def _asked(self, X):
+        "Give the fitted model and the coordinates of the rows of `X`, on the threads to answer with"
         check_is_fitted(self)
         model = self._model
-        table = read_query(X, self)
-        return model, model.coordinates.transform_table(table)
+        Z = model.coordinates.transform_table(read_query(X, self))
+        with threads_for(self.n_jobs):
+            yield model, Z
 
-    def _model_of_all(self):
-        "Return the fitted model; raise ValueError unless every training row counts"
+    @contextmanager
+    def _asked_or_training(self, X):
+        "Give what `_asked` gives; without coordinates if `X` is None, for all training rows"
+        if X is not None:
+            with self._asked(X) as found:
+                yield found
+            return
         check_is_fitted(self)
         model = self._model
         if len(model.rows) < len(model.weights):
@@ -324,7 +332,8 @@ class KernelSelfEncoder(
                 "rows with sample_weight 0 are no training rows, so there is no answer for all of "
                 "them: pass X."
             )
-        return model
+        with threads_for(self.n_jobs):
+            yield model, None
 
     def identify(self, X):
         """Return which row each query is: one signed weight for each training row.
@@ -333,8 +342,7 @@ class KernelSelfEncoder(
         -------
         ndarray of shape (n_queries, n_samples_fit_); each row sums to 1.
         """
-        model, Z = self._query(X)
-        with threads_for(self.n_jobs):
+        with self._asked(X) as (model, Z):
             found = model.geometry.outputs(Z)
         if len(model.rows) == len(model.weights):
             return found
@@ -360,31 +368,23 @@ class KernelSelfEncoder(
         """
         check_is_fitted(self)
         columns = target_matrix(targets, self.n_samples_fit_)
-        if X is None:
-            model = self._model_of_all()
-            with threads_for(self.n_jobs):
+        with self._asked_or_training(X) as (model, Z):
+            if Z is None:
                 found = model.geometry.leave_one_out(columns, model.groups)
-        else:
-            model, Z = self._query(X)
-            with threads_for(self.n_jobs):
+            else:
                 coefficients = model.geometry.vote_coefficients(columns[model.rows])
                 found = model.geometry.vote(Z, coefficients)
         return found[:, 0] if np.ndim(targets) == 1 else found
 
     def novelty(self, X):
         "Return how little the training rows explain each row: near 0 at the data, 1 far from it"
-        model, Z = self._query(X)
-        with threads_for(self.n_jobs):
+        with self._asked(X) as (model, Z):
             return model.geometry.novelty(Z)
 
     def _nearest(self, X, k, with_distance):
         "Return distances and positions of the `k` most similar training rows; none is left out"
-        if X is None:
-            model = self._model_of_all()
-            Z = model.geometry.Z
-        else:
-            model, Z = self._query(X)
-        with threads_for(self.n_jobs):
+        with self._asked_or_training(X) as (model, Z):
+            Z = model.geometry.Z if Z is None else Z
             distance, position = model.geometry.nearest(Z, k)
         return distance, model.rows[position]
 
@@ -400,8 +400,7 @@ class KernelSelfEncoder(
         -------
         ndarray of shape (n_queries, n_components)
         """
-        model, Z = self._query(X)
-        with threads_for(self.n_jobs):
+        with self._asked(X) as (model, Z):
             return model.geometry.embedding.points(Z, self.n_components)
 
     @property
@@ -543,13 +542,6 @@ class KernelPredictor(KernelSelfEncoder):
             )
         return y
 
-    def _asked(self, X):
-        "Return the fitted target, and the coordinates of the rows of `X`; None: leave-one-out"
-        if X is None:
-            return self._model_of_all().target, None
-        model, Z = self._query(X)
-        return model.target, Z
-
     @property
     def column_weights_(self):
         "Return the learned weight of each column; None if every column counts the same"
@@ -675,12 +667,6 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         )
         self.class_weight = class_weight
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = False
-        tags.target_tags.single_output = True
-        return tags
-
     def _fit_target(self, table, weights, y, groups):
         columns = target_columns(y)
         classes = classes_among(columns, weights)
@@ -738,8 +724,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
 
     def _scores(self, X):
         "Return the fitted target, and the scores of its classes for the rows of `X`"
-        target, Z = self._asked(X)
-        with threads_for(self.n_jobs):
+        with self._asked_or_training(X) as (model, Z):
+            target = model.target
             if Z is None:
                 return target, target.leave_one_out_scores()
             return target, target.scores(target.votes(Z))
@@ -849,8 +835,8 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelPredictor):
         -------
         ndarray of shape (n_queries,) or (n_queries, n_targets)
         """
-        target, Z = self._asked(X)
-        with threads_for(self.n_jobs):
+        with self._asked_or_training(X) as (model, Z):
+            target = model.target
             votes = target.leave_one_out() if Z is None else target.votes(Z)
         return target.predictions(votes)
 

@@ -137,12 +137,6 @@ class AffineMap:
         return snap(S if self.matrix is None else multiply_rows(S, self.matrix))
 
 # %% ../../nbs/paper/05_coordinates.ipynb #a7d8c053
-def raw_map(E):
-    "Return the map that leaves `E` as it is"
-    d = E.shape[1]
-    return AffineMap(np.ones(d), np.zeros(d), np.ones(d))
-
-
 def standardise(E):
     "Return the columns of `E` with mean zero and variance one, and the map that makes them"
     affine = AffineMap(*standard_units(E))
@@ -278,7 +272,8 @@ class TableCoordinates(TableTransformer):
 
     def _learn_map(self, E, precision):
         if self.invariance is None:
-            return raw_map(E)
+            d = E.shape[1]
+            return AffineMap(np.ones(d), np.zeros(d), np.ones(d))
         if self.invariance == "affine":
             return affine_map(E, precision, self.random_state)
         kinds = self.encoding_.encoded_kinds[self.varying_]
