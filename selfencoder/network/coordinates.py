@@ -153,12 +153,12 @@ def skew_signs(S):
     return np.where(decisive < -1e-9, -1.0, 1.0)
 
 
-def scale_map(E, marks=()):
+def scale_map(E, marks):
     """Return the map to mean zero, variance one and positive skewness; the columns `marks` are 0/1
     and only centred"""
     S, affine = standardise(E)
     affine.factor *= skew_signs(S)
-    affine.factor[list(marks)] = 1.0
+    affine.factor[marks] = 1.0
     return affine
 
 # %% ../../nbs/paper/05_coordinates.ipynb #576ce95c
@@ -278,7 +278,7 @@ class TableCoordinates(TableTransformer):
             return affine_map(E, precision, self.random_state)
         kinds = self.encoding_.encoded_kinds[self.varying_]
         only_centred = (kinds == "missing") | (kinds == "category") & sets_one_row_apart(E)
-        return scale_map(E, marks=np.flatnonzero(only_centred))
+        return scale_map(E, only_centred)
 
     def _encode(self, table):
         E = self.encoding_.encode(self.text_.read(table))
