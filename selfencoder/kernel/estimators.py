@@ -790,7 +790,7 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelPredictor):
     The weights of the rows are those of `KernelSelfEncoder`; the target votes, and selects kernels,
     penalties and column weights by leave-one-out. The vote is that of kernel ridge regression.
 
-    The parameters are those of `KernelSelfEncoder`.
+    The parameters are those of `KernelSelfEncoder`; `score` is R^2, with `X=None` of leave-one-out.
 
     Attributes
     ----------
