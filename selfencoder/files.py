@@ -115,22 +115,21 @@ def _is_trusted(node: dict) -> bool:
 # %% ../nbs/base/files.ipynb #ce5e3329
 def check_types(archive: ZipFile) -> list[str]:
     "Return the names of all types in an archive; raise ValueError if one of them is not trusted"
-    nodes = []
+    types = set()
 
-    def note(values):
-        if "__loader__" in values:
-            nodes.append(values)
-        return values
+    def check(node):
+        if "__loader__" in node:
+            name = f"{node['__module__']}.{node['__class__']}"
+            if not _is_trusted(node):
+                raise ValueError(
+                    f"it holds {name} as a {node['__loader__']}, and a model holds only plain "
+                    "values, numpy's types and classes of selfencoder"
+                )
+            types.add(name)
+        return node
 
-    json.loads(archive.read("schema.json"), object_hook=note)
-    strange = [node for node in nodes if not _is_trusted(node)]
-    if strange:
-        node = strange[0]
-        raise ValueError(
-            f"it holds {node['__module__']}.{node['__class__']} as a {node['__loader__']}, and a "
-            "model holds only plain values, numpy's types and classes of selfencoder"
-        )
-    return sorted({f"{node['__module__']}.{node['__class__']}" for node in nodes})
+    json.loads(archive.read("schema.json"), object_hook=check)
+    return sorted(types)
 
 # %% ../nbs/base/files.ipynb #dc1c2596
 def save_model(model, path):

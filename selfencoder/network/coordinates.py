@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import svd
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -24,19 +23,16 @@ from selfencoder.arithmetic import (
     varying_columns,
     weighted_median,
 )
+from ..neighbors_mixin import TableTransformer
 from selfencoder.tables import (
     Categories,
     as_days,
     as_floats,
-    categorical_mask,
     column_kind,
     floats_of,
     nth_column,
     read_query,
-    read_table,
-    remember_columns,
 )
-from ..text_values import TextColumns
 
 # %% ../../nbs/paper/05_coordinates.ipynb #1fa63756
 @dataclass
@@ -53,10 +49,14 @@ class Numbers:
     def fit(cls, column, name):
         "Learn the median of a training column, and whether it has missing values"
         kind = column_kind(column)
-        values = as_floats(column, name) if kind == "number" else as_days(column, name, kind)
+        if kind == "number":
+            values = as_floats(column, name)
+        else:
+            values = as_days(column, name, kind)
         present = values[~np.isnan(values)]
-        median = weighted_median(present, np.ones(len(present))) if len(present) else 0.0
-        return cls(median, len(present) < len(values), kind)
+        n_present = len(present)
+        median = weighted_median(present, np.ones(n_present)) if n_present else 0.0
+        return cls(median, n_present < len(values), kind)
 
     def encode(self, column, name):
         """Return the values, the median in place of missing ones, and if wanted the mark of missing
@@ -81,13 +81,11 @@ class TableEncoding:
     columns: list
 
     @classmethod
-    def fit(cls, table, names=None, categorical_features="from_dtype"):
+    def fit(cls, table, names: list, is_category):
         "Learn the encoding of each column of a training table"
-        is_categorical = categorical_mask(table, categorical_features, names)
-        names = [f"x{j}" for j in range(table.shape[1])] if names is None else list(names)
         columns = []
         for j, name in enumerate(names):
-            kind = Categories if is_categorical[j] else Numbers
+            kind = Categories if is_category[j] else Numbers
             columns.append(kind.fit(nth_column(table, j), name))
         return cls(names, columns)
 
@@ -129,40 +127,38 @@ class AffineMap:
     factor: np.ndarray
     matrix: np.ndarray | None = None
 
+    def scaled(self, E):
+        "Return the standardised columns of `E`"
+        return (E / self.unit - self.shift) * self.factor
+
     def __call__(self, E):
         with np.errstate(over="ignore"):
-            S = np.clip((E / self.unit - self.shift) * self.factor, -FAR, FAR)
+            S = np.clip(self.scaled(E), -FAR, FAR)
         return snap(S if self.matrix is None else multiply_rows(S, self.matrix))
 
 # %% ../../nbs/paper/05_coordinates.ipynb #a7d8c053
-def raw_map(E):
-    "Return the map that leaves `E` as it is"
-    d = E.shape[1]
-    return AffineMap(np.ones(d), np.zeros(d), np.ones(d))
-
-
 def standardise(E):
     "Return the columns of `E` with mean zero and variance one, and the map that makes them"
     affine = AffineMap(*standard_units(E))
-    S = (E / affine.unit - affine.shift) * affine.factor
-    return S, affine
+    return affine.scaled(E), affine
 
 # %% ../../nbs/paper/05_coordinates.ipynb #5926fc63
 def skew_signs(S):
     """Return for each standardised column the sign that makes its skewness positive, or else its
     shared third moment"""
     own = (S**3).mean(axis=0)
-    shared = (S * (S**2).sum(axis=1, keepdims=True)).mean(axis=0)
+    squared_lengths = (S**2).sum(axis=1, keepdims=True)
+    shared = (S * squared_lengths).mean(axis=0)
     decisive = np.where(np.abs(own) > 1e-9, own, shared)
     return np.where(decisive < -1e-9, -1.0, 1.0)
 
 
-def scale_map(E, marks=()):
+def scale_map(E, marks):
     """Return the map to mean zero, variance one and positive skewness; the columns `marks` are 0/1
     and only centred"""
     S, affine = standardise(E)
     affine.factor *= skew_signs(S)
-    affine.factor[list(marks)] = 1.0
+    affine.factor[marks] = 1.0
     return affine
 
 # %% ../../nbs/paper/05_coordinates.ipynb #576ce95c
@@ -190,7 +186,7 @@ def nearest_rotation(A):
     if not A.size:
         return A, 1.0
     left, sizes, right = svd(A)
-    return left @ right, sizes.min(initial=1.0)
+    return left @ right, sizes.min()
 
 # %% ../../nbs/paper/05_coordinates.ipynb #081a18bd
 def canonical_rotation(U, random_state):
@@ -216,7 +212,7 @@ def affine_map(E, precision, random_state):
     return affine
 
 # %% ../../nbs/paper/05_coordinates.ipynb #c196ccea
-class TableCoordinates(TransformerMixin, BaseEstimator):
+class TableCoordinates(TableTransformer):
     """From a table to coordinates that don't change with units, or with the basis.
 
     Parameters
@@ -234,12 +230,6 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of columns of the table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if the table has names that are strings.
-    text_ : TextColumns
-        How text that holds numbers or dates is read.
     encoding_ : TableEncoding
         How each column is encoded.
     encoded_feature_names_ : ndarray
@@ -247,6 +237,8 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
     offset_, map_ : ndarray
         The coordinates of the encoded table E are `(E - offset_) @ map_`, rounded to multiples of
         2**-20.
+
+    `n_features_in_`, `feature_names_in_` and `text_` are those of every transformer of tables.
     """
 
     def __init__(self, invariance="scale", categorical_features="from_dtype", random_state=0):
@@ -254,28 +246,18 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
-
-    def fit(self, X, y=None):
-        "Learn the encoding and the affine map from the rows of `X`; `y` is ignored"
-        self._learn(read_table(X, self))
-        return self
-
-    def fit_transform(self, X, y=None):
-        "Return the coordinates of the rows of `X`, to the bit those of `fit(X).transform(X)`"
-        return self.fit_transform_table(read_table(X, self))
-
-    def transform(self, X):
-        "Return the coordinates Z of the rows of `X`, float64"
-        check_is_fitted(self)
-        return self.transform_table(read_query(X, self))
-
     def fit_transform_table(self, table):
         "Return `fit_transform` of a table that `read_table` has read"
-        E = self._learn(table)
+        if self.invariance not in ("scale", "affine", None):
+            raise ValueError(
+                f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None."
+            )
+        table, is_category = self._learn_columns(table)
+        self.encoding_ = TableEncoding.fit(table, self.names(), is_category)
+        E = self.encoding_.encode(table)
+        self.varying_ = varying_columns(E)
+        E = E[:, self.varying_]
+        self.affine_ = self._learn_map(E, float_precision(table))
         return self._coordinates(E)
 
     def transform_table(self, table):
@@ -288,31 +270,15 @@ class TableCoordinates(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._encode(read_query(X, self))
 
-    def _learn(self, table):
-        "Learn the encoding and the map from `table`, and return the encoded table"
-        if self.invariance not in ("scale", "affine", None):
-            raise ValueError(
-                f"invariance={self.invariance!r} is not known: pass 'scale', 'affine' or None."
-            )
-        remember_columns(table, self)
-        names = getattr(self, "feature_names_in_", None)
-        self.text_ = TextColumns.fit(table, names, self.categorical_features)
-        table = self.text_.read(table)
-        self.encoding_ = TableEncoding.fit(table, names, self.categorical_features)
-        E = self.encoding_.encode(table)
-        self.varying_ = varying_columns(E)
-        E = E[:, self.varying_]
-        self.affine_ = self._learn_map(E, float_precision(table))
-        return E
-
     def _learn_map(self, E, precision):
         if self.invariance is None:
-            return raw_map(E)
+            d = E.shape[1]
+            return AffineMap(np.ones(d), np.zeros(d), np.ones(d))
         if self.invariance == "affine":
             return affine_map(E, precision, self.random_state)
         kinds = self.encoding_.encoded_kinds[self.varying_]
         only_centred = (kinds == "missing") | (kinds == "category") & sets_one_row_apart(E)
-        return scale_map(E, marks=np.flatnonzero(only_centred))
+        return scale_map(E, only_centred)
 
     def _encode(self, table):
         E = self.encoding_.encode(self.text_.read(table))

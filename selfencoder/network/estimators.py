@@ -9,7 +9,13 @@ __all__ = ['SelfEncoder', 'SelfEncoderClassifier', 'SelfEncoderRegressor']
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +26,6 @@ from .coordinates import TableCoordinates
 from .geometry import in_table_order
 from .model import ACTIVATIONS, OUTPUT_ACTIVATIONS
 from .training import SOLVERS, STARTS, sorted_sample, train
-from ..search import check_n_neighbors, without_self
 from ..tables import adopt_columns, read_query, read_table
 from selfencoder.targets import (
     class_codes,
@@ -34,8 +39,16 @@ from selfencoder.targets import (
 
 # %% ../../nbs/paper/04_estimators.ipynb #cd556922
 _POSITIVE = Interval(Integral, 1, None, closed="left")
-# the parameters that are passed on to the solver, where None means the solver's own default
-_SOLVER_OPTIONS = (
+# the parameters that are passed on; None leaves one of the last six to the solver
+_TRAINING_OPTIONS = (
+    "hidden_layer_sizes",
+    "activation",
+    "output_activation",
+    "solver",
+    "init",
+    "alpha",
+    "device",
+    "verbose",
     "learning_rate_init",
     "learning_rate_decay",
     "max_iter",
@@ -45,7 +58,7 @@ _SOLVER_OPTIONS = (
 )
 
 # %% ../../nbs/paper/04_estimators.ipynb #22cc5384
-class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
+class SelfEncoder(NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Nearest neighbours learned by recognising every row of a table, without labels.
 
     A network with one output per training row is trained to recognise the row it is given (Boschin,
@@ -223,7 +236,7 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
     @property
     def effective_metric_(self):
         "Return the kind of distance: -log of a probability, its self-information"
-        check_is_fitted(self, "geometry_")
+        check_is_fitted(self)
         return "self-information"
 
     def fit(self, X, y=None):
@@ -249,79 +262,37 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
         Z = coordinates.fit_transform_table(read_table(X, self))
         check_coordinates(Z)
         rows = sorted_sample(Z, self.n_visible, random_state, stratify)
-        trained = train(
-            Z[rows],
-            hidden_layer_sizes=self.hidden_layer_sizes,
-            activation=self.activation,
-            output_activation=self.output_activation,
-            solver=self.solver,
-            init=self.init,
-            alpha=self.alpha,
-            raw_columns=self.invariance is None,
-            device=self.device,
-            seed=seed,
-            verbose=self.verbose,
-            **{name: getattr(self, name) for name in _SOLVER_OPTIONS},
-        )
+        options = {name: getattr(self, name) for name in _TRAINING_OPTIONS}
+        trained = train(Z[rows], raw_columns=self.invariance is None, seed=seed, **options)
         # all that can fail is done: from here on the estimator changes
         adopt_columns(self, coordinates)
         self.coordinates_ = coordinates
         self.geometry_ = in_table_order(trained.network, rows)
         self.solver_ = trained.solver
-        self.n_iter_ = trained.history.n_iter
-        self.loss_curve_ = trained.history.loss_curve
-        self.loss_epochs_ = trained.history.epochs
+        history = trained.history
+        self.n_iter_ = history.n_iter
+        self.loss_curve_ = history.loss_curve
+        self.loss_epochs_ = history.epochs
         self.n_samples_fit_ = len(Z)
         self._training_coordinates = Z.astype(self.geometry_.dtype)
         return self
 
     def _coordinates_of(self, X):
         "Return the coordinates of the rows of `X`; None: of the training table"
-        check_is_fitted(self, "geometry_")
+        check_is_fitted(self)
         if X is None:
             return self._training_coordinates
         return self.coordinates_.transform_table(read_query(X, self))
 
-    def _nearest(self, X, n_neighbors=None, with_distance=True):
-        """Return distances and positions of the nearest outputs; of training rows, without the row
-        itself"""
+    def _nearest(self, X, k, with_distance):
+        "Return distances and rows of the `k` nearest outputs; none is left out"
         Z = self._coordinates_of(X)
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
-        n_outputs = self.geometry_.n_outputs
-        if X is not None:
-            k = check_n_neighbors(k, n_outputs)
-            return self.geometry_.nearest(Z, k, with_distance, self.n_jobs)
-        k = check_n_neighbors(k, n_outputs - 1)
-        distance, position = self.geometry_.nearest(Z, k + 1, with_distance, self.n_jobs)
-        own = np.full(len(Z), -1)
-        own[self.visible_indices_] = np.arange(n_outputs)
-        return without_self(distance, position, own, k)
-
-    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
-        """Find the training rows that are most probable for each row of `X`.
-
-        Parameters
-        ----------
-        X : table with the columns of the training table, or None
-            None: the training table itself, no row being its own neighbour.
-        n_neighbors : int, default=self.n_neighbors
-        return_distance : bool, default=True
-
-        Returns
-        -------
-        distances : ndarray of shape (n_queries, n_neighbors)
-            -log of the probability, increasing along each row; only if `return_distance`.
-        indices : ndarray of shape (n_queries, n_neighbors)
-            Rows of the training table.
-        """
-        distance, position = self._nearest(X, n_neighbors, return_distance)
-        index = self.visible_indices_[position]
-        return (distance, index) if return_distance else index
+        distance, position = self.geometry_.nearest(Z, k, with_distance, self.n_jobs)
+        return distance, self.visible_indices_[position]
 
     def _distances_to_self(self):
         "Return for each training row the distance to its nearest output: its own, as a rule"
-        distance, _ = self.geometry_.nearest(self._coordinates_of(None), 1)
-        return distance
+        return self._nearest(None, 1, True)[0]
 
     def identify_proba(self, X):
         """Return the paper's f(x): for each row the probability of being each visible sample.
@@ -371,11 +342,14 @@ class SelfEncoder(NeighborsMixin, TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features=None):
         "Return the names of the columns that `transform` gives"
-        check_is_fitted(self, "geometry_")
+        check_is_fitted(self)
         if not self.network_.hidden_layer_sizes:
             return self.coordinates_.get_feature_names_out(input_features)
-        width = self.network_.hidden_layer_sizes[-1]
-        return np.array([f"{type(self).__name__.lower()}{j}" for j in range(width)], dtype=object)
+        return super().get_feature_names_out(input_features)
+
+    @property
+    def _n_features_out(self):
+        return self.network_.hidden_layer_sizes[-1]
 
 # %% ../../nbs/paper/04_estimators.ipynb #0f8d7e6f
 class VotingSelfEncoder(SelfEncoder):
@@ -441,7 +415,8 @@ class VotingSelfEncoder(SelfEncoder):
         """Return the positions of each row's neighbours among the visible samples, and their votes;
         None: one each"""
         with_distance = self.weights not in (None, "uniform")
-        distance, position = self._nearest(X, with_distance=with_distance)
+        distance, rows = self._neighbors(X, with_distance=with_distance)
+        position = np.searchsorted(self.visible_indices_, rows)
         return position, votes_by(self.weights, distance)
 
 # %% ../../nbs/paper/04_estimators.ipynb #bd6f1600
