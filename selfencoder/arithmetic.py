@@ -34,9 +34,8 @@ def multiply_rows(S, T, block=512):
     Z = np.zeros((len(S), T.shape[1]))
     for start in range(0, len(S), block):
         rows = slice(start, start + block)
-        term = np.empty_like(Z[rows])
         for column, weights in zip(S[rows].T, T):
-            Z[rows] += np.multiply(column[:, None], weights, out=term)
+            Z[rows] += column[:, None] * weights
     return Z
 
 # %% ../nbs/base/arithmetic.ipynb #e2c77568
@@ -85,21 +84,17 @@ def float_precision(table):
     "Return the precision of the coarsest floats in `table`"
     dtypes = table.dtypes if isinstance(table, pd.DataFrame) else [table.dtype]
     names = {str(dtype).lower() for dtype in dtypes}
-    for coarsest in ("float16", "float32"):
-        if coarsest in names:
-            return np.finfo(coarsest).eps
-    return np.finfo("float64").eps
+    coarsest = min(names & {"float16", "float32"}, default="float64")
+    return np.finfo(coarsest).eps
 
 # %% ../nbs/base/arithmetic.ipynb #9b5f4fa3
 def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
     "Return the median of `values`, each repeated as often as its weight, a whole number"
     order = np.argsort(values, kind="stable")
-    values = values[order]
     reached = np.cumsum(weights[order])
     half = reached[-1] / 2
-    last = len(values) - 1
-    low = values[min(np.searchsorted(reached, half, "left"), last)]
-    high = values[min(np.searchsorted(reached, half, "right"), last)]
+    middle = [np.searchsorted(reached, half, side) for side in ("left", "right")]
+    low, high = values[order].take(middle, mode="clip")
     # halves first: the sum could overflow
     return float(low if low == high else low / 2 + high / 2)
 

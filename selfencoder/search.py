@@ -138,18 +138,22 @@ def chunk_maxima(logits: torch.Tensor) -> torch.Tensor:
     return logits.view(len(logits), -1, CHUNK).amax(2)
 
 
+def top_of_tensor(values: torch.Tensor, k: int) -> torch.Tensor:
+    "Return what `top_columns` finds in a tensor"
+    columns = top_columns(values.cpu().numpy(), k)
+    return torch.from_numpy(columns).to(values.device)
+
+
 def best_of_chunks(
     logits: torch.Tensor, maxima: torch.Tensor, k: int
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[torch.Tensor, torch.Tensor]:
     "Return the `k` largest logits of each row and their columns, in increasing order of columns"
-    rows, n_chunks = maxima.shape
-    chunks = top_columns(maxima.cpu().numpy(), min(k, n_chunks))
-    columns = chunks[:, :, None] * CHUNK + np.arange(CHUNK)
-    columns = columns.reshape(rows, -1)
-    places = torch.from_numpy(columns).to(logits.device)
-    candidates = logits.gather(1, places).cpu().numpy()
-    chosen = top_columns(candidates, k)
-    return np.take_along_axis(candidates, chosen, 1), np.take_along_axis(columns, chosen, 1)
+    chunks = top_of_tensor(maxima, min(k, maxima.shape[1]))
+    in_chunk = torch.arange(CHUNK, device=logits.device)
+    columns = (chunks[:, :, None] * CHUNK + in_chunk).flatten(1)
+    candidates = logits.gather(1, columns)
+    chosen = top_of_tensor(candidates, k)
+    return candidates.gather(1, chosen), columns.gather(1, chosen)
 
 # %% ../nbs/base/search.ipynb #b86441a4
 class TopK(NamedTuple):
@@ -214,14 +218,11 @@ def _search(queries, output, k, with_normalizer, buffer):
         places.append(columns + first)
         if with_normalizer:
             normalizers.append(_log_sum_exp(padded, maxima.amax(1, keepdim=True)))
-    logits = np.concatenate(found, axis=1)
-    # columns and blocks are in order, so that the rule decides between equals here too
-    order = best_columns(logits, k)
-    best = np.take_along_axis(logits, order, 1)
-    indices = np.take_along_axis(np.concatenate(places, axis=1), order, 1)
+    # columns and blocks are in order, so a stable sort leaves ties in the order of their indices
+    logits, order = torch.cat(found, 1).sort(dim=1, descending=True, stable=True)
+    indices = torch.cat(places, 1).gather(1, order)
     normalizer = torch.stack(normalizers).logsumexp(0) if with_normalizer else None
-    device = queries.device
-    return TopK(torch.from_numpy(best).to(device), torch.from_numpy(indices).to(device), normalizer)
+    return TopK(logits[:, :k], indices[:, :k], normalizer)
 
 
 def _product(h, block, buffer):

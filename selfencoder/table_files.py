@@ -14,6 +14,7 @@ import sys
 import warnings
 import zlib
 from itertools import islice
+from pathlib import Path
 
 import pandas as pd
 
@@ -22,14 +23,11 @@ from .text_values import number_reader
 # %% ../nbs/base/table_files.ipynb #2f51ba12
 def file_bytes(path) -> bytes:
     "Return the content of a file, unpacked, or of standard input if `path` is '-'"
-    if str(path) == "-" and sys.stdin is None:
+    from_stdin = str(path) == "-"
+    if from_stdin and sys.stdin is None:
         raise ValueError("standard input is closed: name a file instead of -")
     try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                data = file.read()
+        data = sys.stdin.buffer.read() if from_stdin else Path(path).read_bytes()
         return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     except FileNotFoundError:
         raise ValueError(f"there is no file {str(path)!r}") from None
@@ -68,9 +66,6 @@ def _decoded_as(data, path, encoding):
         raise ValueError(f"{str(path)!r} is not encoded in {encoding} ({error})") from None
 
 # %% ../nbs/base/table_files.ipynb #cdffbef7
-DELIMITERS = (",", ";", "\t", "|")
-
-
 def rows_in(text, delimiter, path):
     "Yield the last line and the fields of each row that is not empty"
     lines = io.StringIO(text, newline="")
@@ -95,15 +90,20 @@ def widths_of(text, delimiter) -> set:
 
 def find_delimiter(text: str, path) -> str:
     "Return the delimiter that divides all rows into equally many fields, else the header into most"
-    widths = {delimiter: widths_of(text, delimiter) for delimiter in DELIMITERS}
-    fitting = [each for each, found in widths.items() if len(found) == 1 and max(found) > 1]
+    delimiters = (",", ";", "\t", "|")
+    fitting = []
+    for delimiter in delimiters:
+        widths = widths_of(text, delimiter)
+        if len(widths) == 1 and max(widths) > 1:
+            fitting.append(delimiter)
     if len(fitting) > 1:
+        choices = " or by ".join(map(repr, fitting))
         raise ValueError(
-            f"the fields of {str(path)!r} may be separated by "
-            f"{' or by '.join(map(repr, fitting))}: choose one with --delimiter ';'"
+            f"the fields of {str(path)!r} may be separated by {choices}: choose one with "
+            "--delimiter ';'"
         )
     header = text.partition("\n")[0]
-    return fitting[0] if fitting else max(DELIMITERS, key=header.count)
+    return fitting[0] if fitting else max(delimiters, key=header.count)
 
 # %% ../nbs/base/table_files.ipynb #1b93e627
 def check_widths(text, delimiter, path):
@@ -116,15 +116,16 @@ def check_widths(text, delimiter, path):
         if len(fields) != len(header):
             raise ValueError(
                 f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} "
-                "and its "
-                f"header {len(header)}, if {delimiter!r} is the delimiter: correct the line, or "
-                "name another one with --delimiter"
+                f"and its header {len(header)}, if {delimiter!r} is the delimiter: correct the "
+                "line, or name another one with --delimiter"
             )
 
 
 def text_table(text: str, path, delimiter: str | None = None) -> pd.DataFrame:
     "Return the table in a CSV file, all of it as text, missing values as NaN"
-    delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter or find_delimiter(text, path)
+    if delimiter in ("tab", "\\t"):
+        delimiter = "\t"
+    delimiter = delimiter or find_delimiter(text, path)
     if len(delimiter) != 1 or delimiter in '\r\n" ':
         raise ValueError(
             f"--delimiter must be one character, such as ';', or tab; got {delimiter!r}"
@@ -167,8 +168,7 @@ def typed(column: pd.Series) -> pd.Series:
     if known.str.match(r"\s*[+-]?0\d").any():
         return column
     if known.str.lower().isin(["true", "false"]).all() and len(known):
-        flags = column.str.lower().map({"true": True, "false": False})
-        return flags.astype(bool) if len(known) == len(column) else flags.astype(object)
+        return column.str.lower().map({"true": True, "false": False})
     numbers = pd.to_numeric(known, errors="coerce")
     return column if numbers.isna().any() else pd.to_numeric(column)
 
@@ -190,7 +190,7 @@ def parquet_table(data: bytes, path) -> pd.DataFrame:
         table = table.reset_index()
     if 0 in table.shape:
         raise ValueError(f"{str(path)!r} has no rows or no columns")
-    return table.set_axis([str(name) for name in table.columns], axis=1).reset_index(drop=True)
+    return table.rename(columns=str).reset_index(drop=True)
 
 # %% ../nbs/base/table_files.ipynb #db5f65cd
 def content_of(path, encoding=None, delimiter=None) -> pd.DataFrame:
@@ -220,14 +220,12 @@ def decimal_readers(table: pd.DataFrame, decimal: str | None) -> dict:
 
 def typed_table(table: pd.DataFrame, readers: dict, id: str | None = None) -> pd.DataFrame:
     "Return what a file holds with the types of a training table; the column `id` becomes the index"
-    columns = {}
+    columns = dict(table.items())
     for name, column in table.items():
         if name in readers:
             columns[name] = readers[name].read(column)
         elif isinstance(column.dtype, pd.StringDtype) and name != id:
             columns[name] = typed(column)
-        else:
-            columns[name] = column
     typed_columns = pd.DataFrame(columns)
     return typed_columns if id is None else typed_columns.set_index(id)
 
@@ -253,13 +251,16 @@ def rows_from_file(
     table = content_of(path, encoding, delimiter)
     absent = [name for name in columns if name not in table]
     if absent:
-        some = ", ".join(absent[:5]) + f" and {len(absent) - 5} more" * (len(absent) > 5)
+        some = ", ".join(absent[:5])
+        if len(absent) > 5:
+            some += f" and {len(absent) - 5} more"
         raise ValueError(f"{str(path)!r} lacks the column{'s' * (len(absent) > 1)} {some}")
     for name, reader in (readers or {}).items():
         if name in table:
             table[name] = reader.read(table[name])
-    rows = table[columns]
-    return rows.set_axis(pd.Index(table[id], name=id)) if id in table else rows
+    if id in table:
+        table = table.set_index(id)
+    return table[columns]
 
 # %% ../nbs/base/table_files.ipynb #b4aac33d
 def check_answer_file(path: str):

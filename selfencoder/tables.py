@@ -189,7 +189,10 @@ _DURATION = re.compile(
     r"(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
     r"|(-?\d+) days?(?: \+?(\d\d):(\d\d):(\d\d(?:\.\d+)?))?"
 )
-_DAY = np.timedelta64(1, "D")
+
+
+def _in_days(duration):
+    return duration / np.timedelta64(1, "D")
 
 
 def _timestamp(value):
@@ -200,7 +203,7 @@ def _timestamp(value):
         value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
     if not isinstance(value, (datetime.date, np.datetime64)):
         return None
-    return _days_since_1970(np.datetime64(value, "us"))
+    return _in_days(np.datetime64(value, "us") - np.datetime64(0, "us"))
 
 
 def _timestamp_in(text):
@@ -210,7 +213,7 @@ def _timestamp_in(text):
         return None
     local, sign, hours, minutes = found.groups("0")
     try:
-        days = _days_since_1970(np.datetime64(local, "us"))
+        days = _in_days(np.datetime64(local, "us") - np.datetime64(0, "us"))
     except ValueError:
         # Such as the 30th of February.
         return None
@@ -218,22 +221,17 @@ def _timestamp_in(text):
     return days + offset if sign == "-" else days - offset
 
 
-def _days_since_1970(instant):
-    return (instant - np.datetime64(0, "us")) / _DAY
-
-
 def _duration(value):
     "Return days, or None if `value` is no duration"
     if isinstance(value, (datetime.timedelta, np.timedelta64)):
-        return np.timedelta64(value) / _DAY
+        return _in_days(np.timedelta64(value))
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None
-    sign, *iso = found.groups("0")[:5]
-    of_pandas = found.groups("0")[5:]
-    parts = iso if found[6] is None else of_pandas
-    total = sum(float(part) / unit for part, unit in zip(parts, (1, 24, 1440, 86400)))
-    return -total if sign == "-" else total
+    # the parts of both forms, of which one is zero
+    sign, *parts = found.groups("0")
+    days = sum(float(part) / unit for part, unit in zip(parts, 2 * (1, 24, 1440, 86400)))
+    return -days if sign == "-" else days
 
 # %% ../nbs/base/tables.ipynb #ba052642
 # by kind: what reads one value, and the words for an error
@@ -241,7 +239,6 @@ _TIMES = {
     "time": (_timestamp, "dates", "2026-11-16T21:30"),
     "duration": (_duration, "durations", "P1DT12H"),
 }
-_KIND_OF_DTYPE = {"M": "time", "m": "duration"}
 
 
 def column_kind(column) -> str:
@@ -250,7 +247,7 @@ def column_kind(column) -> str:
     if isinstance(dtype, pd.PeriodDtype):
         return "time"
     if dtype.kind != "O" or isinstance(dtype, pd.CategoricalDtype):
-        return _KIND_OF_DTYPE.get(dtype.kind, "number")
+        return {"M": "time", "m": "duration"}.get(dtype.kind, "number")
     values = pd.Series(column).dropna()
     for kind, (read, *_) in _TIMES.items():
         if len(values) and all(read(value) is not None for value in values):
@@ -265,10 +262,10 @@ def as_days(values, name, kind: str) -> np.ndarray:
         column = column.dt.to_timestamp()
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    if _KIND_OF_DTYPE.get(column.dtype.kind) == kind:
+    if column.dtype.kind in "mM" and column_kind(column) == kind:
         # In its own unit: nanoseconds would not reach beyond the year 2262.
         whole = column.to_numpy()
-        return (whole - np.zeros(1, whole.dtype)) / _DAY
+        return _in_days(whole - np.zeros(1, whole.dtype))
     read, held, such = _TIMES[kind]
     days = np.full(len(column), np.nan)
     for i in np.flatnonzero(column.notna()):
@@ -347,7 +344,7 @@ MAX_CATEGORIES = 1000
 def _factorize(column, name):
     "Return codes into the different values of `column` (-1: missing), and these, which are checked"
     try:
-        if getattr(column, "dtype", object) == np.dtype(object):
+        if column.dtype == np.dtype(object):
             codes, unique = _factorize_objects(pd.Series(column, dtype=object))
         else:
             codes, unique = pd.factorize(column)
@@ -394,13 +391,11 @@ def _class(value):
 
 def _meaning(value):
     "Return what a value means, whatever its type: a number, `'true'`, `'false'`, or None"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if not isinstance(value, str):
+    if not isinstance(value, (str, bool)):
         return value
-    text = value.strip()
-    if text.lower() in ("true", "false"):
-        return text.lower()
+    text = str(value).strip().lower()
+    if text in ("true", "false"):
+        return text
     if not _NUMERAL.fullmatch(text):
         return None
     return int(text) if text.lstrip("+-").isdigit() else float(text)

@@ -28,8 +28,8 @@ from selfencoder.tables import (
 _UNITS = (
     "$ £ € ¥ ₹ ₺ ₽ ₩ ₪ ₴ AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF INR JPY KRW MXN NOK NZD PLN "
     "RON SEK SGD TRY UAH USD ZAR Kč kr zł % ‰"
-).split()
-_UNIT = "|".join(map(re.escape, _UNITS))
+)
+_UNIT = "|".join(map(re.escape, _UNITS.split()))
 _AMOUNT = re.compile(
     rf"(?P<open>\()?(?P<sign>[+-]?) ?(?P<before>{_UNIT})? ?(?P<inner>[+-]?)"
     rf"(?P<digits>(?!0\d)\d[\d.,' ]*?(?:[eE][+-]?\d+)?) ?(?P<after>{_UNIT})?(?(open)\))"
@@ -209,14 +209,6 @@ def _warn_of_marks(name, text):
     )
 
 # %% ../nbs/base/text_values.ipynb #88853020
-_DATE = re.compile(r"\d{1,2}([./])\d{1,2}\1\d{4}(?: \d{1,2}:\d\d(?::\d\d)?)?")
-DATE_FORMATS = [
-    day + time
-    for day in ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
-    for time in ("", " %H:%M", " %H:%M:%S")
-]
-
-
 @dataclass
 class DateText:
     "How the text of a column is read as dates"
@@ -233,6 +225,10 @@ class DateText:
             values.append(text if date is pd.NaT and not is_blank else date)
         return values
 
+    def unread(self, texts: list) -> list:
+        "Return the texts that are no date"
+        return [value for value in self.values(texts) if isinstance(value, str)]
+
     def read(self, column: pd.Series) -> pd.Series:
         "Return `column` with its text read as dates"
         return replaced_texts(column, self.values)
@@ -245,26 +241,27 @@ def date_reader(column: pd.Series, name) -> DateText | Undecided | None:
     "Find out how the text of a column is read as dates; None if it holds something else"
     counts = text_counts(column)
     most_missing = (1 - NEARLY_ALL) * sum(counts.values())
-    n_others = sum(counts[text] for text in counts if not _DATE.fullmatch(text))
+    shape = re.compile(r"\d{1,2}([./])\d{1,2}\1\d{4}(?: \d{1,2}:\d\d(?::\d\d)?)?")
+    n_others = sum(counts[text] for text in counts if not shape.fullmatch(text))
     if not counts or n_others > most_missing:
         return None
-    readers = []
-    for form in DATE_FORMATS:
-        values = DateText(form).values(list(counts))
-        readers.append(DateText(form, [text for text in values if isinstance(text, str)]))
-    n_missing = [sum(counts[text] for text in reader.missing) for reader in readers]
-    fewest = min(n_missing)
+    n_missing = {}
+    for day in ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y"):
+        for time in ("", " %H:%M", " %H:%M:%S"):
+            missing = DateText(day + time).unread(list(counts))
+            n_missing[day + time] = sum(counts[text] for text in missing)
+    fewest = min(n_missing.values())
     if fewest > most_missing:
         return None
-    best = [reader for reader, n in zip(readers, n_missing) if n == fewest]
-    if len(best) > 1:
-        _warn_of_order(name, list(counts)[0], best)
+    formats = [form for form in n_missing if n_missing[form] == fewest]
+    if len(formats) > 1:
+        _warn_of_order(name, list(counts)[0], formats)
         return Undecided()
-    return best[0]
+    [form] = formats
+    return DateText(form, DateText(form).unread(list(counts)))
 
 
-def _warn_of_order(name, text, readers):
-    formats = [reader.format for reader in readers]
+def _warn_of_order(name, text, formats):
     _warn(
         f"Column {name!r} holds dates such as {text!r}, in which no value shows whether the "
         "day or the month comes first, so it is taken as text",
@@ -367,12 +364,13 @@ def describe_columns(X, categorical_features="from_dtype") -> pd.DataFrame:
     read = columns.read(table)
     is_category = categorical_mask(read, categorical_features, names)
     rows = []
-    for j, name in enumerate(names):
+    for j in range(len(names)):
         reader = columns.readers.get(j)
         given, meant = table.iloc[:, j], read.iloc[:, j]
         kind = str(reader) if reader else _kind_of(meant, is_category[j])
-        rows.append((name, kind, _examples(given, meant, reader)))
-    return pd.DataFrame(rows, columns=["column", "compared as", "examples"]).set_index("column")
+        rows.append((kind, _examples(given, meant, reader)))
+    index = pd.Index(names, name="column")
+    return pd.DataFrame(rows, index, columns=["compared as", "examples"])
 
 
 def _kind_of(column, is_category):
