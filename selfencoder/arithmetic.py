@@ -39,9 +39,7 @@ def multiply_rows(S, T, block=512):
     return Z
 
 # %% ../nbs/base/arithmetic.ipynb #e2c77568
-def standard_units(
-    E: np.ndarray, weights: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def standard_units(E: np.ndarray, weights: np.ndarray | None = None):
     "Return `(unit, mean, factor)`: `(E / unit - mean) * factor` has mean zero and variance one"
 
     def average(A):
@@ -63,7 +61,8 @@ def column_space(S, tol):
     rank = 0
     if S.size:
         Q, R, pivots = qr(S, mode="economic", pivoting=True)
-        rank = int((np.abs(np.diag(R)) > tol * np.sqrt(len(S))).sum())
+        sizes = np.abs(np.diag(R))
+        rank = np.count_nonzero(sizes > tol * np.sqrt(len(S)))
     if not rank:
         # older versions of scipy refuse empty arrays
         return np.zeros((len(S), 0)), np.zeros((S.shape[1], 0))
@@ -117,12 +116,14 @@ def check_coordinates(Z: np.ndarray):
 ROWS = 32
 
 
-def map_rows(function: Callable[[torch.Tensor], torch.Tensor], X: torch.Tensor) -> torch.Tensor:
+def map_rows(function: Callable, X: torch.Tensor) -> torch.Tensor:
     "Apply `function`, which works row by row, in blocks of `ROWS` rows, the last one padded"
     blocks = []
     for rows in X.split(ROWS):
-        padded = F.pad(rows, (0, 0, 0, ROWS - len(rows)))
-        blocks.append(function(padded)[: len(rows)])
+        n = len(rows)
+        padded = F.pad(rows, (0, 0, 0, ROWS - n))
+        result = function(padded)
+        blocks.append(result[:n])
     return torch.cat(blocks)
 
 # %% ../nbs/base/arithmetic.ipynb #a674a00c

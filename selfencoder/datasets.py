@@ -99,8 +99,9 @@ def _german():
     in_indicators = ["purpose", "other_debtors", "housing", "job"]
     indicators = pd.get_dummies(table[in_indicators], prefix_sep=": ", dtype=int)
     for column, book in _read_table("german_codes").groupby("column"):
-        last_digits = book["code"].str[-1].astype(int)
-        table[column] = table[column].map(dict(zip(book["label"], last_digits)))
+        codes = book.set_index("label")["code"]
+        last_digits = codes.str[-1].astype(int)
+        table[column] = table[column].map(last_digits)
     return table.join(indicators)[_STATLOG_COLUMNS]
 
 # %% ../nbs/base/datasets.ipynb #acfb5a39
@@ -204,7 +205,8 @@ def _sizes(name):
 def table1() -> pd.DataFrame:
     "Return the size of each table, computed from the data, next to the paper's Table 1"
     published = json.loads(_read_bytes("paper_tables.json"))
-    paper = pd.DataFrame(published["tables"]["1"]["rows"]).T
-    data = pd.DataFrame([_sizes(name) for name in paper.index], index=paper.index)
+    rows = published["tables"]["1"]["rows"]
+    paper = pd.DataFrame(rows).T
+    data = pd.DataFrame(map(_sizes, rows), index=paper.index)
     table = pd.concat({"data": data, "paper": paper}, axis=1)
     return table.rename(index=published["titles"])

@@ -74,7 +74,7 @@ def check_n_neighbors(k, most: int) -> int:
     return int(k)
 
 # %% ../nbs/base/search.ipynb #c4d0543c
-def without_self(distance, index, own, k) -> tuple[np.ndarray | None, np.ndarray]:
+def without_self(distance, index, own, k):
     "Return distances, if given, and indices of the first `k` neighbours that are not the row `own`"
     others = index != own[:, None]
     others &= others.cumsum(axis=1) <= k
@@ -83,7 +83,7 @@ def without_self(distance, index, own, k) -> tuple[np.ndarray | None, np.ndarray
     return distance, index[others].reshape(-1, k)
 
 # %% ../nbs/base/search.ipynb #cfd92b1e
-def within_radius(distance, index, radius, sort_results=False) -> tuple[np.ndarray, np.ndarray]:
+def within_radius(distance, index, radius, sort_results=False):
     "Return distances and indices of the neighbours within `radius`: two arrays of arrays"
     distances = np.empty(len(index), dtype=object)
     indices = np.empty(len(index), dtype=object)
@@ -102,9 +102,12 @@ def neighbor_graph(distances, indices, n_columns, mode="connectivity") -> sparse
     "Return the neighbours of each query as a sparse matrix of shape (queries, n_columns)"
     check_option("mode", mode, ("connectivity", "distance"))
     columns = np.concatenate(indices)
-    data = np.concatenate(distances) if mode == "distance" else np.ones(len(columns))
+    data = np.ones(len(columns))
+    if mode == "distance":
+        data = np.concatenate(distances)
     starts = np.cumsum([0, *map(len, indices)])
-    return sparse.csr_matrix((data, columns, starts), shape=(len(indices), n_columns))
+    shape = (len(indices), n_columns)
+    return sparse.csr_matrix((data, columns, starts), shape)
 
 
 # the graph of what `within_radius` found
@@ -115,7 +118,8 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     "Return the neighbours of n rows among themselves as a symmetric matrix with stored zeros"
     n, k = index.shape
     own = np.arange(n)
-    found = pd.DataFrame({"from": own.repeat(k), "to": index.ravel(), "length": distance.ravel()})
+    lists = {"from": own.repeat(k), "to": index.ravel(), "length": distance.ravel()}
+    found = pd.DataFrame(lists)
     reverse = found.rename(columns={"from": "to", "to": "from"})
     itself = pd.DataFrame({"from": own, "to": own, "length": 0.0})
     edges = pd.concat([found, reverse, itself])
@@ -123,7 +127,7 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     # nearest first in each row
     longest = longest.sort_values(["from", "length", "to"])
     starts = np.searchsorted(longest["from"], np.arange(n + 1))
-    return sparse.csr_matrix((longest["length"], longest["to"], starts), shape=(n, n))
+    return sparse.csr_matrix((longest["length"], longest["to"], starts), (n, n))
 
 # %% ../nbs/base/search.ipynb #b19aabc9
 # queries and outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
@@ -144,9 +148,7 @@ def top_of_tensor(values: torch.Tensor, k: int) -> torch.Tensor:
     return torch.from_numpy(columns).to(values.device)
 
 
-def best_of_chunks(
-    logits: torch.Tensor, maxima: torch.Tensor, k: int
-) -> tuple[torch.Tensor, torch.Tensor]:
+def best_of_chunks(logits: torch.Tensor, maxima: torch.Tensor, k: int):
     "Return the `k` largest logits of each row and their columns, in increasing order of columns"
     chunks = top_of_tensor(maxima, min(k, maxima.shape[1]))
     in_chunk = torch.arange(CHUNK, device=logits.device)
@@ -175,13 +177,21 @@ def top_k(
 ) -> TopK:
     "Find the `k` largest logits of each query, ties to the lower index, in little memory"
 
-    def search(queries):
-        return _search_all(queries, output, k, with_normalizer)
+    n_chunks = math.ceil(min(COLUMNS, output.shape[1]) / CHUNK)
+
+    @torch.no_grad()
+    def search_on_one_thread(queries):
+        found = []
+        # memory of its own
+        buffer = queries.new_empty(QUERIES, n_chunks * CHUNK)
+        for some in queries.split(QUERIES):
+            found.append(_search(some, output, k, with_normalizer, buffer))
+        return _joined(found)
 
     # each thread gets the same number of whole products
-    products = math.ceil(len(latent) / (QUERIES * torch.get_num_threads()))
-    parts = latent.split(max(products, 1) * QUERIES)
-    return _joined(on_threads(search, parts))
+    n_products = math.ceil(len(latent) / (QUERIES * torch.get_num_threads()))
+    parts = latent.split(n_products * QUERIES)
+    return _joined(on_threads(search_on_one_thread, parts))
 
 
 def _joined(parts: list) -> TopK:
@@ -189,17 +199,6 @@ def _joined(parts: list) -> TopK:
     logits, indices, normalizers = zip(*parts)
     normalizer = None if normalizers[0] is None else torch.cat(normalizers)
     return TopK(torch.cat(logits), torch.cat(indices), normalizer)
-
-
-@torch.no_grad()
-def _search_all(latent, output, k, with_normalizer):
-    "Search on one thread, which has memory of its own"
-    n_chunks = math.ceil(min(COLUMNS, output.shape[1]) / CHUNK)
-    buffer = latent.new_empty(QUERIES, n_chunks * CHUNK)
-    found = []
-    for queries in latent.split(QUERIES):
-        found.append(_search(queries, output, k, with_normalizer, buffer))
-    return _joined(found)
 
 # %% ../nbs/base/search.ipynb #4e3eb90e
 def _search(queries, output, k, with_normalizer, buffer):

@@ -413,10 +413,10 @@ class Levels:
         self.name = name
         self.exact = {(_class(level), level): k for k, level in enumerate(levels)}
         self.by_meaning = defaultdict(list)
-        for k, level in enumerate(levels):
+        for level in levels:
             meaning = _meaning(level)
             if meaning is not None:
-                self.by_meaning[meaning].append(k)
+                self.by_meaning[meaning].append(level)
 
     def find(self, value) -> int:
         "Return the position of `value` among the levels, -1 if it is not one of them"
@@ -424,20 +424,20 @@ class Levels:
         if here is not None:
             return here
         alike = self.by_meaning.get(_meaning(value), [])
-        coded = [k for k in alike if _begins_with_zero(self.levels[k])]
+        coded = [level for level in alike if _begins_with_zero(level)]
         if isinstance(value, str):
             # '7' and '07' are two texts.
-            alike = [] if _begins_with_zero(value) else [k for k in alike if k not in coded]
+            alike = [] if _begins_with_zero(value) else [x for x in alike if x not in coded]
             coded = []
         if len(alike) > 1 or coded:
-            such = " or ".join(repr(self.levels[k]) for k in alike[:2])
+            such = " or ".join(map(repr, alike[:2]))
             _refuse(
                 self.name,
                 f"{value!r} where the training table held {such} as text",
                 "read it as text, dtype=str, so that both mean the same",
             )
         if alike:
-            return alike[0]
+            return self.exact[_class(alike[0]), alike[0]]
         # 1 is true, and true is 1.
         other = {"boolean": "number", "number": "boolean"}.get(_class(value))
         return self.exact.get((other, value), -1)

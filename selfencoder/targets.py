@@ -20,7 +20,7 @@ def _unmasked(y):
     return y
 
 
-def class_codes(y) -> tuple[np.ndarray, np.ndarray]:
+def class_codes(y):
     "Return the classes in `y`, in order, and for each row the position of its class"
     y = column_or_1d(_unmasked(y), warn=True)
     if y.dtype.kind in "OmM" and pd.isna(y).any():

@@ -25,11 +25,11 @@ from selfencoder.tables import (
 )
 
 # %% ../nbs/base/text_values.ipynb #3f8ed8c4
-_UNITS = (
-    "$ £ € ¥ ₹ ₺ ₽ ₩ ₪ ₴ AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF INR JPY KRW MXN NOK NZD PLN "
-    "RON SEK SGD TRY UAH USD ZAR Kč kr zł % ‰"
+# as a regular expression
+_UNIT = (
+    r"\$|£|€|¥|₹|₺|₽|₩|₪|₴|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|KRW|MXN|NOK|NZD|PLN|"
+    r"RON|SEK|SGD|TRY|UAH|USD|ZAR|Kč|kr|zł|%|‰"
 )
-_UNIT = "|".join(map(re.escape, _UNITS.split()))
 _AMOUNT = re.compile(
     rf"(?P<open>\()?(?P<sign>[+-]?) ?(?P<before>{_UNIT})? ?(?P<inner>[+-]?)"
     rf"(?P<digits>(?!0\d)\d[\d.,' ]*?(?:[eE][+-]?\d+)?) ?(?P<after>{_UNIT})?(?(open)\))"
@@ -151,9 +151,7 @@ def is_quantity(amounts, mark: str) -> bool:
 NEARLY_ALL = 0.99
 
 
-def number_reader(
-    column: pd.Series, name, decimal: str | None = None
-) -> NumberText | Undecided | None:
+def number_reader(column: pd.Series, name, decimal: str | None = None):
     "Find out how a column's text is read as numbers, None if it is not; `decimal`: a known mark"
     counts = text_counts(column)
     unit, amounts = amounts_in(counts)
@@ -180,7 +178,7 @@ def number_reader(
     return reader
 
 
-def amounts_in(counts: dict) -> tuple[str, dict]:
+def amounts_in(counts: dict):
     "Return the most frequent unit, and the numbers that have this unit or none, by text"
     amounts = {}
     units = Counter()
@@ -237,7 +235,7 @@ class DateText:
         return "date"
 
 # %% ../nbs/base/text_values.ipynb #a83ce0f5
-def date_reader(column: pd.Series, name) -> DateText | Undecided | None:
+def date_reader(column: pd.Series, name):
     "Find out how the text of a column is read as dates; None if it holds something else"
     counts = text_counts(column)
     most_missing = (1 - NEARLY_ALL) * sum(counts.values())
