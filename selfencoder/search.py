@@ -86,7 +86,7 @@ def without_self(distance, index, own, k):
 def within_radius(distance, index, radius, sort_results=False):
     "Return distances and indices of the neighbours within `radius`: two arrays of arrays"
     distances = np.empty(len(index), dtype=object)
-    indices = np.empty(len(index), dtype=object)
+    indices = np.empty_like(distances)
     is_near = distance <= np.reshape(radius, (-1, 1))
     for i, near in enumerate(is_near):
         places = np.flatnonzero(near)
@@ -124,10 +124,11 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     itself = pd.DataFrame({"from": own, "to": own, "length": 0.0})
     edges = pd.concat([found, reverse, itself])
     longest = edges.groupby(["from", "to"], as_index=False).max()
-    # nearest first in each row
-    longest = longest.sort_values(["from", "length", "to"])
+    # nearest first in each row, the lower column among equals
+    longest = longest.sort_values(["from", "length"])
     starts = np.searchsorted(longest["from"], np.arange(n + 1))
-    return sparse.csr_matrix((longest["length"], longest["to"], starts), (n, n))
+    entries = (longest["length"], longest["to"], starts)
+    return sparse.csr_matrix(entries, (n, n))
 
 # %% ../nbs/base/search.ipynb #b19aabc9
 # queries and outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
@@ -150,9 +151,11 @@ def top_of_tensor(values: torch.Tensor, k: int) -> torch.Tensor:
 
 def best_of_chunks(logits: torch.Tensor, maxima: torch.Tensor, k: int):
     "Return the `k` largest logits of each row and their columns, in increasing order of columns"
-    chunks = top_of_tensor(maxima, min(k, maxima.shape[1]))
+    n_chunks = maxima.shape[1]
+    chunks = top_of_tensor(maxima, min(k, n_chunks))
     in_chunk = torch.arange(CHUNK, device=logits.device)
-    columns = (chunks[:, :, None] * CHUNK + in_chunk).flatten(1)
+    columns = chunks[:, :, None] * CHUNK + in_chunk
+    columns = columns.flatten(1)
     candidates = logits.gather(1, columns)
     chosen = top_of_tensor(candidates, k)
     return candidates.gather(1, chosen), columns.gather(1, chosen)

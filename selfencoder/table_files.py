@@ -119,7 +119,7 @@ def check_widths(text, delimiter, path):
                 "line, or name another one with --delimiter"
             )
 
-
+# %% ../nbs/base/table_files.ipynb #f3a4c1e9
 def text_table(text: str, path, delimiter: str | None = None) -> pd.DataFrame:
     "Return the table in a CSV file, all of it as text, missing values as NaN"
     if delimiter in ("tab", "\\t"):
@@ -243,7 +243,7 @@ def table_from_file(
         raise ValueError(f"{str(path)!r} has no column {id!r}, which --id names")
     return typed_table(table, decimal_readers(table, decimal), id)
 
-
+# %% ../nbs/base/table_files.ipynb #ce970d4f
 def rows_from_file(
     path, columns: list, encoding=None, delimiter=None, readers=None, id=None
 ) -> pd.DataFrame:

@@ -404,7 +404,7 @@ def _meaning(value):
 def _begins_with_zero(value):
     return isinstance(value, str) and re.match(r"\s*[+-]?0\d", value) is not None
 
-
+# %% ../nbs/base/tables.ipynb #def12474
 class Levels:
     "Finds values of any type among the levels of a training column"
 

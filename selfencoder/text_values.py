@@ -148,6 +148,20 @@ def is_quantity(amounts, mark: str) -> bool:
     return has_unit or has_fraction or len(n_groups) > 1
 
 # %% ../nbs/base/text_values.ipynb #2ef8af12
+def amounts_in(counts: dict):
+    "Return the most frequent unit, and the numbers that have this unit or none, by text"
+    amounts = {}
+    units = Counter()
+    for text, n_rows in counts.items():
+        amount = amount_in(text)
+        if amount is not None:
+            amounts[text] = amount
+            units[amount.unit] += n_rows
+    del units[""]
+    unit = max(units, key=units.get, default="")
+    return unit, {text: amount for text, amount in amounts.items() if amount.unit in ("", unit)}
+
+# %% ../nbs/base/text_values.ipynb #02adb1b6
 NEARLY_ALL = 0.99
 
 
@@ -166,10 +180,11 @@ def number_reader(column: pd.Series, name, decimal: str | None = None):
     marks = [mark for mark in candidates if n_read[mark] == most]
     ambiguous = [text for text, a in amounts.items() if len(set(a.values.values())) > 1]
     if len(marks) > 1 and ambiguous:
-        marks = [mark_by_groups(amounts.values())]
-        if marks == [None]:
+        mark = mark_by_groups(amounts.values())
+        if mark is None:
             _warn_of_marks(name, ambiguous[0])
             return Undecided()
+        marks = [mark]
     is_marked = decimal is not None and any("." in text or "," in text for text in amounts)
     if not is_marked and not is_quantity(amounts.values(), marks[0]):
         return None
@@ -177,21 +192,7 @@ def number_reader(column: pd.Series, name, decimal: str | None = None):
     reader.missing = [text for text in counts if isinstance(reader.value(text), str)]
     return reader
 
-
-def amounts_in(counts: dict):
-    "Return the most frequent unit, and the numbers that have this unit or none, by text"
-    amounts = {}
-    units = Counter()
-    for text, n_rows in counts.items():
-        amount = amount_in(text)
-        if amount is not None:
-            amounts[text] = amount
-            units[amount.unit] += n_rows
-    del units[""]
-    unit = max(units, key=units.get, default="")
-    return unit, {text: amount for text, amount in amounts.items() if amount.unit in ("", unit)}
-
-
+# %% ../nbs/base/text_values.ipynb #f4269347
 def _warn(what, advice, command_advice):
     "Warn of something suspicious in a column"
     warnings.warn(TableWarning(what, advice, command_advice), stacklevel=2)
