@@ -14,7 +14,7 @@ from io import BytesIO
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_digits, load_iris, load_wine
+import sklearn.datasets
 from sklearn.utils import Bunch
 
 # %% ../nbs/base/datasets.ipynb #655f7040
@@ -62,7 +62,7 @@ def _german_categorical():
     return table
 
 # %% ../nbs/base/datasets.ipynb #fbd8bfbd
-_GERMAN_NUMBERS = [
+_STATLOG_COLUMNS = [
     "checking_account",
     "duration_months",
     "credit_history",
@@ -78,17 +78,17 @@ _GERMAN_NUMBERS = [
     "people_liable",
     "telephone",
     "foreign_worker",
+    "purpose: new car",
+    "purpose: used car",
+    "other_debtors: none",
+    "other_debtors: co-applicant",
+    "housing: rent",
+    "housing: own",
+    "job: unemployed, or unskilled non-resident",
+    "job: unskilled resident",
+    "job: skilled employee or official",
+    "target",
 ]
-_GERMAN_INDICATORS = {
-    "purpose": ["new car", "used car"],
-    "other_debtors": ["none", "co-applicant"],
-    "housing": ["rent", "own"],
-    "job": [
-        "unemployed, or unskilled non-resident",
-        "unskilled resident",
-        "skilled employee or official",
-    ],
-}
 
 # %% ../nbs/base/datasets.ipynb #85d936e4
 def _german():
@@ -96,21 +96,15 @@ def _german():
     table = _read_table("german_categorical")
     # Statlog rounds half to even, as np.rint does.
     table["credit_amount_hundreds"] = np.rint(table["credit_amount"] / 100).astype(int)
-    indicators = {
-        f"{column}: {label}": (table[column] == label).astype(int)
-        for column, labels in _GERMAN_INDICATORS.items()
-        for label in labels
-    }
+    in_indicators = ["purpose", "other_debtors", "housing", "job"]
+    indicators = pd.get_dummies(table[in_indicators], prefix_sep=": ", dtype=int)
     for column, book in _read_table("german_codes").groupby("column"):
-        last_digits = book["code"].str[-1].astype(int)
-        table[column] = table[column].map(dict(zip(book["label"], last_digits)))
-    return table[_GERMAN_NUMBERS].assign(**indicators, target=table["target"])
+        codes = book.set_index("label")["code"]
+        last_digits = codes.str[-1].astype(int)
+        table[column] = table[column].map(last_digits)
+    return table.join(indicators)[_STATLOG_COLUMNS]
 
 # %% ../nbs/base/datasets.ipynb #acfb5a39
-_FROM_SKLEARN = {"digits": load_digits, "iris": load_iris, "wine": load_wine}
-_RECODED = {"german": _german, "german_categorical": _german_categorical}
-
-
 def dataset_names() -> list:
     "Return the names that `load_dataset` accepts: the ten tables of the paper"
     return [
@@ -129,10 +123,15 @@ def dataset_names() -> list:
 # %% ../nbs/base/datasets.ipynb #f9ef803f
 def _frame(name):
     "Return a table with its class as a number in the column `target`, and the class names"
-    if name in _FROM_SKLEARN:
-        bunch = _FROM_SKLEARN[name](as_frame=True)
+    if name in ("digits", "iris", "wine"):
+        bunch = getattr(sklearn.datasets, f"load_{name}")(as_frame=True)
         return bunch.frame, bunch.target_names
-    frame = _RECODED[name]() if name in _RECODED else _read_table(name)
+    if name == "german":
+        frame = _german()
+    elif name == "german_categorical":
+        frame = _german_categorical()
+    else:
+        frame = _read_table(name)
     labels = frame["target"].to_numpy(dtype=str)
     target_names, target = np.unique(labels, return_inverse=True)
     return frame.assign(target=target), target_names
@@ -141,12 +140,13 @@ def _frame(name):
 def _describe(name):
     "Return the description of a table: columns, source, licence, known problems"
     text = _read_bytes(f"{name}.md").decode()
-    if name not in _RECODED:
+    if not name.startswith("german"):
         return text
     # The German tables are published with codes: list what each of them means.
-    codes = _read_table("german_codes").itertuples()
-    lines = [f"- {row.column}, {row.code}: {row.label}\n" for row in codes]
-    return text + "\n" + "".join(lines)
+    text += "\n"
+    for row in _read_table("german_codes").itertuples():
+        text += f"- {row.column}, {row.code}: {row.label}\n"
+    return text
 
 # %% ../nbs/base/datasets.ipynb #7ff8d68f
 def _check_name(name):
@@ -205,7 +205,8 @@ def _sizes(name):
 def table1() -> pd.DataFrame:
     "Return the size of each table, computed from the data, next to the paper's Table 1"
     published = json.loads(_read_bytes("paper_tables.json"))
-    paper = pd.DataFrame(published["tables"]["1"]["rows"]).T
-    data = pd.DataFrame([_sizes(name) for name in paper.index], index=paper.index)
+    rows = published["tables"]["1"]["rows"]
+    paper = pd.DataFrame(rows).T
+    data = pd.DataFrame(map(_sizes, rows), index=paper.index)
     table = pd.concat({"data": data, "paper": paper}, axis=1)
     return table.rename(index=published["titles"])

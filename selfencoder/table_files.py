@@ -14,28 +14,26 @@ import sys
 import warnings
 import zlib
 from itertools import islice
+from pathlib import Path
 
 import pandas as pd
 
 from .text_values import number_reader
 
 # %% ../nbs/base/table_files.ipynb #2f51ba12
-def file_bytes(path) -> bytes:
+def file_bytes(path: str) -> bytes:
     "Return the content of a file, unpacked, or of standard input if `path` is '-'"
-    if str(path) == "-" and sys.stdin is None:
+    from_stdin = path == "-"
+    if from_stdin and sys.stdin is None:
         raise ValueError("standard input is closed: name a file instead of -")
     try:
-        if str(path) == "-":
-            data = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                data = file.read()
+        data = sys.stdin.buffer.read() if from_stdin else Path(path).read_bytes()
         return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     except FileNotFoundError:
-        raise ValueError(f"there is no file {str(path)!r}") from None
+        raise ValueError(f"there is no file {path!r}") from None
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ValueError(f"{str(path)!r} cannot be read ({reason})") from None
+        raise ValueError(f"{path!r} cannot be read ({reason})") from None
 
 # %% ../nbs/base/table_files.ipynb #9592aa5a
 def decoded(data: bytes, path, encoding: str | None = None) -> str:
@@ -47,12 +45,12 @@ def decoded(data: bytes, path, encoding: str | None = None) -> str:
         if encoding is None:
             line = data[: error.start].count(b"\n") + 1
             raise ValueError(
-                f"{str(path)!r} is not UTF-8 (line {line}): name its encoding, such as --encoding "
+                f"{path!r} is not UTF-8 (line {line}): name its encoding, such as --encoding "
                 "cp1252 for Western Europe on Windows"
             ) from None
         text = _decoded_as(data, path, encoding)
     if "\0" in text:
-        raise ValueError(f"{str(path)!r} is not a text file: save the table as CSV or Parquet")
+        raise ValueError(f"{path!r} is not a text file: save the table as CSV or Parquet")
     return text
 
 
@@ -65,12 +63,9 @@ def _decoded_as(data, path, encoding):
             "shift_jis"
         ) from None
     except UnicodeError as error:
-        raise ValueError(f"{str(path)!r} is not encoded in {encoding} ({error})") from None
+        raise ValueError(f"{path!r} is not encoded in {encoding} ({error})") from None
 
 # %% ../nbs/base/table_files.ipynb #cdffbef7
-DELIMITERS = (",", ";", "\t", "|")
-
-
 def rows_in(text, delimiter, path):
     "Yield the last line and the fields of each row that is not empty"
     lines = io.StringIO(text, newline="")
@@ -81,7 +76,7 @@ def rows_in(text, delimiter, path):
                 yield reader.line_num, fields
     except csv.Error as error:
         raise ValueError(
-            f"{str(path)!r} cannot be read as a CSV file: {error}; a quoted text may not be closed"
+            f"{path!r} cannot be read as a CSV file: {error}; a quoted text may not be closed"
         ) from None
 
 
@@ -95,15 +90,19 @@ def widths_of(text, delimiter) -> set:
 
 def find_delimiter(text: str, path) -> str:
     "Return the delimiter that divides all rows into equally many fields, else the header into most"
-    widths = {delimiter: widths_of(text, delimiter) for delimiter in DELIMITERS}
-    fitting = [each for each, found in widths.items() if len(found) == 1 and max(found) > 1]
+    delimiters = (",", ";", "\t", "|")
+    fitting = []
+    for delimiter in delimiters:
+        widths = widths_of(text, delimiter)
+        if len(widths) == 1 and max(widths) > 1:
+            fitting.append(delimiter)
     if len(fitting) > 1:
+        choices = " or by ".join(map(repr, fitting))
         raise ValueError(
-            f"the fields of {str(path)!r} may be separated by "
-            f"{' or by '.join(map(repr, fitting))}: choose one with --delimiter ';'"
+            f"the fields of {path!r} may be separated by {choices}: choose one with --delimiter ';'"
         )
     header = text.partition("\n")[0]
-    return fitting[0] if fitting else max(DELIMITERS, key=header.count)
+    return fitting[0] if fitting else max(delimiters, key=header.count)
 
 # %% ../nbs/base/table_files.ipynb #1b93e627
 def check_widths(text, delimiter, path):
@@ -111,20 +110,21 @@ def check_widths(text, delimiter, path):
     rows = rows_in(text, delimiter, path)
     _, header = next(rows, (0, []))
     if not header:
-        raise ValueError(f"{str(path)!r} is empty")
+        raise ValueError(f"{path!r} is empty")
     for line, fields in rows:
         if len(fields) != len(header):
             raise ValueError(
-                f"line {line} of {str(path)!r} has {len(fields)} field{'s' * (len(fields) > 1)} "
-                "and its "
-                f"header {len(header)}, if {delimiter!r} is the delimiter: correct the line, or "
-                "name another one with --delimiter"
+                f"line {line} of {path!r} has {len(fields)} field{'s' * (len(fields) > 1)} "
+                f"and its header {len(header)}, if {delimiter!r} is the delimiter: correct the "
+                "line, or name another one with --delimiter"
             )
 
-
+# %% ../nbs/base/table_files.ipynb #f3a4c1e9
 def text_table(text: str, path, delimiter: str | None = None) -> pd.DataFrame:
     "Return the table in a CSV file, all of it as text, missing values as NaN"
-    delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter or find_delimiter(text, path)
+    if delimiter in ("tab", "\\t"):
+        delimiter = "\t"
+    delimiter = delimiter or find_delimiter(text, path)
     if len(delimiter) != 1 or delimiter in '\r\n" ':
         raise ValueError(
             f"--delimiter must be one character, such as ';', or tab; got {delimiter!r}"
@@ -139,7 +139,7 @@ def text_table(text: str, path, delimiter: str | None = None) -> pd.DataFrame:
         skipinitialspace=True,
     )
     if not len(table):
-        raise ValueError(f"{str(path)!r} has a header but no rows")
+        raise ValueError(f"{path!r} has a header but no rows")
     _warn_of_header(table, path)
     return table
 
@@ -149,13 +149,13 @@ def _warn_of_header(table, path):
     numbers = pd.to_numeric(pd.Series(table.columns), errors="coerce")
     if (numbers % 1 > 0).any():
         warnings.warn(
-            f"the first line of {str(path)!r} holds numbers: if it does not hold the column names, "
+            f"the first line of {path!r} holds numbers: if it does not hold the column names, "
             "insert a line that does",
             stacklevel=3,
         )
     if table.shape[1] == 1:
         warnings.warn(
-            f"{str(path)!r} has one column only: if it should have more, name the delimiter with "
+            f"{path!r} has one column only: if it should have more, name the delimiter with "
             "--delimiter",
             stacklevel=3,
         )
@@ -167,8 +167,7 @@ def typed(column: pd.Series) -> pd.Series:
     if known.str.match(r"\s*[+-]?0\d").any():
         return column
     if known.str.lower().isin(["true", "false"]).all() and len(known):
-        flags = column.str.lower().map({"true": True, "false": False})
-        return flags.astype(bool) if len(known) == len(column) else flags.astype(object)
+        return column.str.lower().map({"true": True, "false": False})
     numbers = pd.to_numeric(known, errors="coerce")
     return column if numbers.isna().any() else pd.to_numeric(column)
 
@@ -179,28 +178,29 @@ def parquet_table(data: bytes, path) -> pd.DataFrame:
         table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
     except ImportError:
         raise ValueError(
-            f"{str(path)!r} is a Parquet file, which needs pyarrow to be read: pip install "
+            f"{path!r} is a Parquet file, which needs pyarrow to be read: pip install "
             "pyarrow, or save the table as CSV"
         ) from None
     # Whatever a damaged file makes Arrow raise.
     except Exception as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ValueError(f"{str(path)!r} cannot be read as a Parquet file ({reason})") from None
+        raise ValueError(f"{path!r} cannot be read as a Parquet file ({reason})") from None
     if table.index.name is not None:
         table = table.reset_index()
     if 0 in table.shape:
-        raise ValueError(f"{str(path)!r} has no rows or no columns")
-    return table.set_axis([str(name) for name in table.columns], axis=1).reset_index(drop=True)
+        raise ValueError(f"{path!r} has no rows or no columns")
+    return table.rename(columns=str).reset_index(drop=True)
 
 # %% ../nbs/base/table_files.ipynb #db5f65cd
 def content_of(path, encoding=None, delimiter=None) -> pd.DataFrame:
     "Return the table in a file as it is there: the fields of a CSV file are text"
+    path = str(path)
     data = file_bytes(path)
     if data.startswith(b"PAR1"):
         return parquet_table(data, path)
     if data.startswith((b"PK\x03\x04", b"[", b"{")):
         raise ValueError(
-            f"{str(path)!r} is a zip archive, an Excel workbook or JSON: save the table as CSV or "
+            f"{path!r} is a zip archive, an Excel workbook or JSON: save the table as CSV or "
             "Parquet"
         )
     return text_table(decoded(data, path, encoding), path, delimiter)
@@ -220,14 +220,12 @@ def decimal_readers(table: pd.DataFrame, decimal: str | None) -> dict:
 
 def typed_table(table: pd.DataFrame, readers: dict, id: str | None = None) -> pd.DataFrame:
     "Return what a file holds with the types of a training table; the column `id` becomes the index"
-    columns = {}
+    columns = dict(table.items())
     for name, column in table.items():
         if name in readers:
             columns[name] = readers[name].read(column)
         elif isinstance(column.dtype, pd.StringDtype) and name != id:
             columns[name] = typed(column)
-        else:
-            columns[name] = column
     typed_columns = pd.DataFrame(columns)
     return typed_columns if id is None else typed_columns.set_index(id)
 
@@ -245,7 +243,7 @@ def table_from_file(
         raise ValueError(f"{str(path)!r} has no column {id!r}, which --id names")
     return typed_table(table, decimal_readers(table, decimal), id)
 
-
+# %% ../nbs/base/table_files.ipynb #ce970d4f
 def rows_from_file(
     path, columns: list, encoding=None, delimiter=None, readers=None, id=None
 ) -> pd.DataFrame:
@@ -253,28 +251,31 @@ def rows_from_file(
     table = content_of(path, encoding, delimiter)
     absent = [name for name in columns if name not in table]
     if absent:
-        some = ", ".join(absent[:5]) + f" and {len(absent) - 5} more" * (len(absent) > 5)
+        some = ", ".join(absent[:5])
+        if len(absent) > 5:
+            some += f" and {len(absent) - 5} more"
         raise ValueError(f"{str(path)!r} lacks the column{'s' * (len(absent) > 1)} {some}")
     for name, reader in (readers or {}).items():
         if name in table:
             table[name] = reader.read(table[name])
-    rows = table[columns]
-    return rows.set_axis(pd.Index(table[id], name=id)) if id in table else rows
+    if id in table:
+        table = table.set_index(id)
+    return table[columns]
 
 # %% ../nbs/base/table_files.ipynb #b4aac33d
 def check_answer_file(path: str):
     "Raise unless the extension of `path` is that of a format which answers are written in"
-    if str(path).lower().endswith((".csv", ".parquet")) or str(path).startswith(("-", "/dev/")):
+    if path.lower().endswith((".csv", ".parquet")) or path.startswith(("-", "/dev/")):
         return
     raise ValueError(
-        f"answers are written as CSV or Parquet, and {str(path)!r} is neither: name a file that "
+        f"answers are written as CSV or Parquet, and {path!r} is neither: name a file that "
         "ends in .csv or .parquet"
     )
 
 
 def answer_bytes(table: pd.DataFrame, path: str) -> bytes:
     "Return the content of an answer's file"
-    if not str(path).lower().endswith(".parquet"):
+    if not path.lower().endswith(".parquet"):
         return table.to_csv(index=False).encode()
     try:
         return table.to_parquet(index=False)

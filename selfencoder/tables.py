@@ -50,19 +50,16 @@ def _fill_masked(X):
 
 def different_names(names) -> list:
     "Give numbers to names that come more than once, as pandas does when it reads a file"
-    different = list(dict.fromkeys(names))
-    if len(different) == len(names):
-        return list(names)
-    taken = set(different)
-    found = []
+    taken = set(names)
+    found = {}
     for name in names:
         new = name
         number = 0
         while new in found or (number and new in taken):
             number += 1
             new = f"{name}.{number}"
-        found.append(new)
-    return found
+        found[new] = name
+    return list(found)
 
 # %% ../nbs/base/tables.ipynb #96a5c646
 def read_table(X, estimator):
@@ -125,8 +122,6 @@ def _refuse(name, given, advice):
 
 def as_floats(values, name="x0", text=False):
     "Return a column of numbers as float64, missing values as NaN; `text`: read numerals too"
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        return _finite(values.astype(np.float64), name)
     values = pd.Series(values)
     _refuse_types(values, name)
     if values.dtype.kind not in "biuf":
@@ -140,7 +135,13 @@ def as_floats(values, name="x0", text=False):
             what = "holds lists or records (make a column of each part)"
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"Column {name!r} {what}: {str(error).rstrip('.')}.") from None
-    return _finite(floats, name)
+    if np.isinf(floats).any():
+        _refuse(
+            name,
+            "infinity or a value too large for float64",
+            "replace it by a number, or by NaN if it is unknown",
+        )
+    return floats
 
 # %% ../nbs/base/tables.ipynb #be6cd172
 _NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -159,7 +160,7 @@ def _number_in(value):
 def _refuse_types(values, name):
     "Raise for types that are no numbers"
     is_span = isinstance(values.dtype, (pd.PeriodDtype, pd.IntervalDtype))
-    if getattr(values.dtype, "kind", "") in "mM" or is_span:
+    if values.dtype.kind in "mM" or is_span:
         _refuse(
             name,
             f"dates, durations or intervals ({values.dtype})",
@@ -179,25 +180,19 @@ def _refuse_text(values, name):
                 "(by name in a dataframe, by index in an array)",
             )
 
-
-def _finite(values, name):
-    if np.isinf(values).any():
-        _refuse(
-            name,
-            "infinity or a value too large for float64",
-            "replace it by a number, or by NaN if it is unknown",
-        )
-    return values
-
 # %% ../nbs/base/tables.ipynb #6fa5976b
 _TIMESTAMP = re.compile(
-    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)(Z|[+-]\d\d:?\d\d)?"
+    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)"
+    r"(?:Z|([+-])(\d\d):?(\d\d))?"
 )
 _DURATION = re.compile(
     r"(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
     r"|(-?\d+) days?(?: \+?(\d\d):(\d\d):(\d\d(?:\.\d+)?))?"
 )
-_DAY = np.timedelta64(1, "D")
+
+
+def _in_days(duration):
+    return duration / np.timedelta64(1, "D")
 
 
 def _timestamp(value):
@@ -208,7 +203,7 @@ def _timestamp(value):
         value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
     if not isinstance(value, (datetime.date, np.datetime64)):
         return None
-    return _days_since_1970(np.datetime64(value, "us"))
+    return _in_days(np.datetime64(value, "us") - np.datetime64(0, "us"))
 
 
 def _timestamp_in(text):
@@ -216,56 +211,48 @@ def _timestamp_in(text):
     found = _TIMESTAMP.fullmatch(text)
     if not found:
         return None
+    local, sign, hours, minutes = found.groups("0")
     try:
-        instant = np.datetime64(found[1], "us")
+        days = _in_days(np.datetime64(local, "us") - np.datetime64(0, "us"))
     except ValueError:
         # Such as the 30th of February.
         return None
-    zone = (found[2] or "Z").replace(":", "").replace("Z", "+0000")
-    sign = int(zone[0] + "1")
-    days_east = sign * (int(zone[1:3]) / 24 + int(zone[3:]) / 1440)
-    return _days_since_1970(instant) - days_east
-
-
-def _days_since_1970(instant):
-    return (instant - np.datetime64(0, "us")) / _DAY
+    offset = int(hours) / 24 + int(minutes) / 1440
+    return days + offset if sign == "-" else days - offset
 
 
 def _duration(value):
     "Return days, or None if `value` is no duration"
     if isinstance(value, (datetime.timedelta, np.timedelta64)):
-        return np.timedelta64(value) / _DAY
+        return _in_days(np.timedelta64(value))
     found = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return None
-    sign, *iso = found.groups("0")[:5]
-    of_pandas = found.groups("0")[5:]
-    parts = iso if found[6] is None else of_pandas
-    total = sum(float(part) / unit for part, unit in zip(parts, (1, 24, 1440, 86400)))
-    return -total if sign == "-" else total
+    # the parts of both forms, of which one is zero
+    sign, *parts = found.groups("0")
+    days = sum(float(part) / unit for part, unit in zip(parts, 2 * (1, 24, 1440, 86400)))
+    return -days if sign == "-" else days
 
 # %% ../nbs/base/tables.ipynb #ba052642
-_TIMES = {"time": _timestamp, "duration": _duration}
-_DTYPES = {"M": "time", "m": "duration"}
+# by kind: what reads one value, and the words for an error
+_TIMES = {
+    "time": (_timestamp, "dates", "2026-11-16T21:30"),
+    "duration": (_duration, "durations", "P1DT12H"),
+}
 
 
 def column_kind(column) -> str:
     "Return `'time'` or `'duration'` if all values are timestamps or durations, else `'number'`"
-    dtype = getattr(column, "dtype", None)
+    dtype = getattr(column, "dtype", np.dtype(object))
     if isinstance(dtype, pd.PeriodDtype):
         return "time"
-    if getattr(dtype, "kind", "O") in _DTYPES:
-        return _DTYPES[dtype.kind]
-    if getattr(dtype, "kind", "O") != "O" or isinstance(dtype, pd.CategoricalDtype):
-        return "number"
+    if dtype.kind != "O" or isinstance(dtype, pd.CategoricalDtype):
+        return {"M": "time", "m": "duration"}.get(dtype.kind, "number")
     values = pd.Series(column).dropna()
-    for kind, read in _TIMES.items():
+    for kind, (read, *_) in _TIMES.items():
         if len(values) and all(read(value) is not None for value in values):
             return kind
     return "number"
-
-
-_SUCH = {"time": ("dates", "2026-11-16T21:30"), "duration": ("durations", "P1DT12H")}
 
 
 def as_days(values, name, kind: str) -> np.ndarray:
@@ -275,22 +262,22 @@ def as_days(values, name, kind: str) -> np.ndarray:
         column = column.dt.to_timestamp()
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    if _DTYPES.get(getattr(column.dtype, "kind", "")) == kind:
+    if column.dtype.kind in "mM" and column_kind(column) == kind:
         # In its own unit: nanoseconds would not reach beyond the year 2262.
         whole = column.to_numpy()
-        return (whole - np.zeros(1, whole.dtype)) / _DAY
+        return _in_days(whole - np.zeros(1, whole.dtype))
+    read, held, such = _TIMES[kind]
     days = np.full(len(column), np.nan)
     for i in np.flatnonzero(column.notna()):
         value = column.iloc[i]
-        day = _TIMES[kind](value)
-        if day is None:
-            held, such = _SUCH[kind]
+        found = read(value)
+        if found is None:
             _refuse(
                 name,
                 reprlib.repr(value),
                 f"it held {held} in the training table, so pass {held}, or text such as {such!r}",
             )
-        days[i] = day
+        days[i] = found
     return days
 
 
@@ -306,8 +293,7 @@ def nth_column(table, j):
 
 def holds_text(column) -> bool:
     "Return whether a column of a dataframe holds text other than ISO 8601 dates and durations"
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return False
+    # also objects, but not categories
     if not pd.api.types.is_string_dtype(column.dtype):
         return False
     return any(isinstance(value, str) for value in column) and column_kind(column) == "number"
@@ -315,38 +301,37 @@ def holds_text(column) -> bool:
 
 def categorical_mask(table, which, names):
     "Return one boolean per column: is it categorical?"
-    d = table.shape[1]
-    mask = np.zeros(d, dtype=bool)
+    n_columns = table.shape[1]
+    mask = np.zeros(n_columns, dtype=bool)
     if which is None:
         return mask
     if isinstance(which, str) and which == "from_dtype":
         if isinstance(table, pd.DataFrame):
-            for j in range(d):
-                column = table.iloc[:, j]
+            for j, (_, column) in enumerate(table.items()):
                 is_declared = isinstance(column.dtype, pd.CategoricalDtype)
                 mask[j] = is_declared or holds_text(column)
         return mask
-    which = [which] if isinstance(which, str) or np.ndim(which) == 0 else list(which)
-    if which and all(isinstance(w, (bool, np.bool_)) for w in which):
-        if len(which) == d:
+    which = [which] if np.ndim(which) == 0 else list(which)
+    if which and all(isinstance(item, (bool, np.bool_)) for item in which):
+        if len(which) == n_columns:
             return np.array(which)
         raise ValueError(
-            f"categorical_features is a mask of {len(which)} entries for {d} columns: "
+            f"categorical_features is a mask of {len(which)} entries for {n_columns} columns: "
             "pass one boolean per column."
         )
-    mask[[_position(item, d, names) for item in which]] = True
+    mask[[_position(item, n_columns, names) for item in which]] = True
     return mask
 
 # %% ../nbs/base/tables.ipynb #cf65cff5
-def _position(item, d, names):
+def _position(item, n_columns, names):
     "Return the index of the column that one entry of `categorical_features` means"
-    if isinstance(item, numbers.Integral) and 0 <= item < d:
+    if isinstance(item, numbers.Integral) and 0 <= item < n_columns:
         return item
-    if isinstance(item, str) and names is not None and item in list(names):
-        return list(names).index(item)
-    known = f"indices from 0 to {d - 1}"
+    known = f"indices from 0 to {n_columns - 1}"
     if names is not None:
         known += f" or names such as {names[0]!r}"
+        if isinstance(item, str) and item in names:
+            return list(names).index(item)
     raise ValueError(
         f"categorical_features={item!r} is not a column of X: pass 'from_dtype', None, a boolean "
         f"mask, or a list of {known}."
@@ -357,9 +342,9 @@ MAX_CATEGORIES = 1000
 
 
 def _factorize(column, name):
-    "Return codes into the different values of `column` (-1: missing), and these values"
+    "Return codes into the different values of `column` (-1: missing), and these, which are checked"
     try:
-        if getattr(column, "dtype", object) == np.dtype(object):
+        if column.dtype == np.dtype(object):
             codes, unique = _factorize_objects(pd.Series(column, dtype=object))
         else:
             codes, unique = pd.factorize(column)
@@ -369,7 +354,12 @@ def _factorize(column, name):
             f"a value that cannot be a category ({error})",
             "categories may be strings, finite numbers or booleans",
         )
-    return codes, [v.item() if isinstance(v, np.generic) else v for v in unique]
+    values = []
+    for value in unique:
+        plain = value.item() if isinstance(value, np.generic) else value
+        _check_category(plain, name)
+        values.append(plain)
+    return codes, values
 
 
 def _factorize_objects(column):
@@ -401,13 +391,11 @@ def _class(value):
 
 def _meaning(value):
     "Return what a value means, whatever its type: a number, `'true'`, `'false'`, or None"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if not isinstance(value, str):
+    if not isinstance(value, (str, bool)):
         return value
-    text = value.strip()
-    if text.lower() in ("true", "false"):
-        return text.lower()
+    text = str(value).strip().lower()
+    if text in ("true", "false"):
+        return text
     if not _NUMERAL.fullmatch(text):
         return None
     return int(text) if text.lstrip("+-").isdigit() else float(text)
@@ -416,7 +404,7 @@ def _meaning(value):
 def _begins_with_zero(value):
     return isinstance(value, str) and re.match(r"\s*[+-]?0\d", value) is not None
 
-
+# %% ../nbs/base/tables.ipynb #def12474
 class Levels:
     "Finds values of any type among the levels of a training column"
 
@@ -425,32 +413,31 @@ class Levels:
         self.name = name
         self.exact = {(_class(level), level): k for k, level in enumerate(levels)}
         self.by_meaning = defaultdict(list)
-        for k, level in enumerate(levels):
-            if level is not None and _meaning(level) is not None:
-                self.by_meaning[_meaning(level)].append(k)
+        for level in levels:
+            meaning = _meaning(level)
+            if meaning is not None:
+                self.by_meaning[meaning].append(level)
 
     def find(self, value) -> int:
         "Return the position of `value` among the levels, -1 if it is not one of them"
         here = self.exact.get((_class(value), value))
         if here is not None:
             return here
-        if value is None:
-            return -1
         alike = self.by_meaning.get(_meaning(value), [])
-        coded = [k for k in alike if _begins_with_zero(self.levels[k])]
+        coded = [level for level in alike if _begins_with_zero(level)]
         if isinstance(value, str):
             # '7' and '07' are two texts.
-            alike = [] if _begins_with_zero(value) else [k for k in alike if k not in coded]
+            alike = [] if _begins_with_zero(value) else [x for x in alike if x not in coded]
             coded = []
         if len(alike) > 1 or coded:
-            such = " or ".join(repr(self.levels[k]) for k in alike[:2])
+            such = " or ".join(map(repr, alike[:2]))
             _refuse(
                 self.name,
                 f"{value!r} where the training table held {such} as text",
                 "read it as text, dtype=str, so that both mean the same",
             )
         if alike:
-            return alike[0]
+            return self.exact[_class(alike[0]), alike[0]]
         # 1 is true, and true is 1.
         other = {"boolean": "number", "number": "boolean"}.get(_class(value))
         return self.exact.get((other, value), -1)
@@ -458,8 +445,6 @@ class Levels:
     def codes(self, column) -> np.ndarray:
         "Return the position of each value among the levels, -1 if it is none; None for missing"
         codes, unique = _factorize(column, self.name)
-        for value in unique:
-            _check_category(value, self.name)
         # The code -1, of missing values, takes the last entry.
         places = np.array([self.find(value) for value in [*unique, None]])
         return places[codes]
@@ -486,8 +471,6 @@ class Categories:
     def fit(cls, column, name):
         "Take the different values of a training column as levels, whatever the order of its rows"
         codes, levels = _factorize(column, name)
-        for level in levels:
-            _check_category(level, name)
         if len(levels) > MAX_CATEGORIES:
             raise ValueError(
                 f"Column {name!r} has {len(levels):,} categories in {len(codes):,} rows, and "

@@ -20,7 +20,7 @@ def _unmasked(y):
     return y
 
 
-def class_codes(y) -> tuple[np.ndarray, np.ndarray]:
+def class_codes(y):
     "Return the classes in `y`, in order, and for each row the position of its class"
     y = column_or_1d(_unmasked(y), warn=True)
     if y.dtype.kind in "OmM" and pd.isna(y).any():
@@ -32,10 +32,12 @@ def class_codes(y) -> tuple[np.ndarray, np.ndarray]:
 # %% ../nbs/base/targets.ipynb #6aae9f21
 def target_columns(y) -> list:
     "Return one array for each target of `y`, which is (n,), (n, 1) or (n, targets)"
-    if isinstance(y, pd.DataFrame) and y.shape[1] > 1:
-        return [y.iloc[:, j].to_numpy() for j in range(y.shape[1])]
-    y = np.asarray(y)
-    return list(y.T) if y.ndim == 2 and y.shape[1] > 1 else [y]
+    if np.ndim(y) != 2 or np.shape(y)[1] < 2:
+        return [np.asarray(y)]
+    if isinstance(y, pd.DataFrame):
+        # each with its own type
+        return [column.to_numpy() for _, column in y.items()]
+    return list(np.transpose(y))
 
 # %% ../nbs/base/targets.ipynb #a2c16f60
 def real_targets(y) -> np.ndarray:
