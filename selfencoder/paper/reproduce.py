@@ -23,7 +23,6 @@ from selfencoder.paper.experiments import (
     run,
 )
 from selfencoder.paper.first_look import (
-    REBUILT,
     SHOWN,
     figures,
     findings,
@@ -68,8 +67,8 @@ def print_tables(folder, records: list, cells: list, write: bool) -> bool:
     "Print the tables, and write the report if asked to; returns whether a cell failed"
     missing, failed = missing_cells(records, cells)
     frame = complete_folds(records)
-    computed = set(frame.get("protocol", []))
-    for protocol in sorted({cell.protocol for cell in cells} & computed):
+    protocols = {cell.protocol for cell in cells}
+    for protocol in sorted(protocols & set(frame["protocol"])):
         summary = means(frame, protocol)
         for number in NUMBERS:
             print("\n" + paper_table(number, summary, protocol).text())
@@ -123,7 +122,10 @@ def reproduce_quickly(datasets, models, budget, folder, how) -> int:
     from_store = " ° is read from the stored full run." if read else ""
     print("\nFull training on fewer folds, ± standard error." + from_store)
     if rebuilt is not None:
-        print(f"rebuilt: fitted to the published figures, optimistic by design; from {REBUILT}.")
+        print(
+            "rebuilt: fitted to the published figures, optimistic by design; from "
+            "results/published."
+        )
     print_failed(failed, "dataset", "model")
     is_whole = set(SHOWN) <= set(models) and set(paper_tables()["titles"]) <= set(datasets)
     if is_whole and not missing:
@@ -139,6 +141,6 @@ def reproduce_quickly(datasets, models, budget, folder, how) -> int:
 def reproduce_details(folder, how) -> int:
     "Compute what each detail of the reconstruction explains, and print it"
     records = run_details(folder, **how)
-    table = detail_table(records + as_details(read_records("results/published")))
-    print(table.astype(float).round(3).to_string())
+    published = as_details(read_records("results/published"))
+    print(detail_table(records + published).round(3).to_string())
     return int(any("error" in record for record in records))
