@@ -75,16 +75,18 @@ def plan(
 def figures(computed: list, read: list = ()) -> pd.DataFrame:
     "Return mean, standard error (`sd`), folds and mark for each dataset and model"
     marked = [record | {"mark": "°"} for record in read]
-    records = [record for record in [*computed, *marked] if "error" not in record]
+    records = [{"mark": ""} | record for record in [*computed, *marked]]
     frame = pd.DataFrame(records, columns=["dataset", "model", "accuracy", "mark"])
-    groups = frame.fillna({"mark": ""}).groupby(["dataset", "model"])
+    # a cell that failed has no accuracy
+    groups = frame.dropna(subset="accuracy").groupby(["dataset", "model"])
     summary = groups["accuracy"].agg(mean="mean", sd="sem", n="size")
+    summary["mark"] = groups["mark"].first()
     # of fewer than three folds: the error of a share of the rows that were tested
-    sizes = [len(load_dataset(dataset).target) for dataset, _ in summary.index]
-    tested = np.array(sizes) / PAPER.n_folds * summary["n"]
-    binomial = np.sqrt(summary["mean"] * (1 - summary["mean"]) / tested)
-    sd = summary["sd"].where(summary["n"] > 2, binomial)
-    return summary.assign(sd=sd, mark=groups["mark"].first())
+    few = summary[summary["n"] < 3]
+    sizes = [len(load_dataset(dataset).target) for dataset, _ in few.index]
+    tested = np.array(sizes) / PAPER.n_folds * few["n"]
+    summary.loc[few.index, "sd"] = np.sqrt(few["mean"] * (1 - few["mean"]) / tested)
+    return summary
 
 # %% ../../nbs/paper/first_look.ipynb #037cb836
 def table_figures(summary: pd.DataFrame) -> pd.Series:

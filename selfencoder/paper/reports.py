@@ -81,7 +81,8 @@ def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
     there = [(dataset, model) for model in models if (dataset, model) in summary.index]
     if not there:
         return np.nan, np.nan, ""
-    best = summary.loc[summary["mean"].loc[there].idxmax()]
+    mean = summary.loc[there, "mean"]
+    best = summary.loc[mean.idxmax()]
     return float(best["mean"]), float(best["sd"]), best.get("mark", "")
 
 # %% ../../nbs/paper/reports.ipynb #10deefbf
@@ -105,7 +106,7 @@ class Table:
 
     # the texts of the rows, each with its mark around it where it is bold
     def _marked(self, before, after, rows):
-        marked = [list(row) for row in rows]
+        marked = [list(map(str, row)) for row in rows]
         for i, j in self.bold:
             marked[i][j] = before + marked[i][j] + after
         return marked
@@ -116,11 +117,9 @@ class Table:
         first, *others = [max(map(len, column)) for column in zip(*rows)]
         lines = []
         for title, *texts in rows:
-            line = title.ljust(first)
-            for text, width in zip(texts, others):
-                line += "  " + text.rjust(width)
-            lines.append(line)
-        lines.insert(1, "-" * len(line))
+            padded = map(str.rjust, texts, others)
+            lines.append("  ".join([title.ljust(first), *padded]))
+        lines.insert(1, "-" * len(lines[0]))
         return "\n".join([self.caption, "", *lines])
 
     def markdown(self) -> str:
@@ -145,9 +144,9 @@ class Table:
 NUMBERS = ["2a", "2b", "2c", "3"]
 
 
-# the places (keys) of the best values, those included that look the same
+# the places (keys or positions) of the best values, those included that look the same
 def _best(values, how_many=1):
-    shown = pd.Series({place: round(value, 3) for place, value in values.items()})
+    shown = pd.Series(values).map(lambda value: round(value, 3))
     return shown.dropna().nlargest(how_many, keep="all").index
 
 
@@ -217,8 +216,7 @@ def all_models_table(frame: pd.DataFrame, protocol: str) -> Table:
         rows.append([model.title, model.family, *map(_figure, wide.loc[name])])
     bold = set()
     for j, column in enumerate(wide, start=2):
-        accuracies = enumerate(wide[column])
-        bold.update(_best({(i, j): accuracy for i, accuracy in accuracies}))
+        bold.update((i, j) for i in _best(list(wide[column])))
     header = ["model", "family", *titles.values(), "mean"]
     return Table(f"Every model. Protocol {protocol}: {PROTOCOLS[protocol]}.", header, rows, bold)
 
@@ -407,12 +405,12 @@ def write_report(folder, notes: list = ()) -> Path:
 def with_best(frame: pd.DataFrame) -> pd.DataFrame:
     "Return the records with more models: of each dataset the best of `BEST_OF`, by mean accuracy"
     parts = [frame]
+    keys = ["protocol", "dataset", "model"]
     for name, (_, models) in BEST_OF.items():
-        some = frame[frame.model.isin(models)]
-        mean = some.groupby(["protocol", "dataset", "model"])["accuracy"].mean().reset_index()
-        mean = mean.sort_values("accuracy", ascending=False, kind="stable")
-        chosen = mean.drop_duplicates(["protocol", "dataset"]).drop(columns="accuracy")
-        parts.append(some.merge(chosen).assign(model=name))
+        some = frame[frame.model.isin(models)].set_index(keys, drop=False)
+        mean = some["accuracy"].groupby(level=keys).mean()
+        best = mean.groupby(level=keys[:2]).idxmax()
+        parts.append(some.loc[some.index.isin(best)].assign(model=name))
     return pd.concat(parts, ignore_index=True)
 
 # %% ../../nbs/paper/reports.ipynb #7976b2ba
@@ -427,7 +425,7 @@ def compare(
     if datasets is not None:
         result = result[result.index.isin(datasets)]
     d = result.difference.round(12)
-    clear = result.p < 0.05
+    clear = d[result.p < 0.05]
     return {
         "first": column_title(first),
         "second": column_title(second),
@@ -438,8 +436,8 @@ def compare(
         "lost": int((d < 0).sum()),
         "mean": round(d.mean(), 4),
         "p": round(signed_rank(d), 4),
-        "clearly better": int((clear & (d > 0)).sum()),
-        "clearly worse": int((clear & (d < 0)).sum()),
+        "clearly better": int((clear > 0).sum()),
+        "clearly worse": int((clear < 0).sum()),
     }
 
 # %% ../../nbs/paper/reports.ipynb #490b4906
@@ -492,7 +490,8 @@ def optimism(frame: pd.DataFrame) -> pd.Series:
     index = ["model", "dataset", "seed", "fold"]
     wide = frame.pivot(index=index, columns="protocol", values="accuracy").dropna()
     gain = wide["paper"] - wide["nested"]
-    mean = gain.groupby(["model", "dataset"]).mean().groupby("model").mean()
+    by_dataset = gain.groupby(["model", "dataset"]).mean()
+    mean = by_dataset.groupby("model").mean()
     return mean.reindex([m for m in MODELS if m in mean])
 
 # %% ../../nbs/paper/reports.ipynb #9d35d9ab
@@ -506,8 +505,9 @@ def short_table(frame: pd.DataFrame) -> Table:
         ours = [our_figure(summary, dataset, model)[0] for model in models]
         values[title] = [paper_figure("2b", dataset, "se")[0], *ours]
     values["Mean"] = np.mean(list(values.values()), axis=0)
+    rows = []
     bold = set()
-    for i, (_, *ours) in enumerate(values.values()):
-        bold.update(_best({(i, j): accuracy for j, accuracy in enumerate(ours, start=2)}))
-    rows = [[title, *map(_figure, row)] for title, row in values.items()]
+    for title, (published, *ours) in values.items():
+        bold.update((len(rows), 2 + j) for j in _best(ours))
+        rows.append([title, _figure(published), *map(_figure, ours)])
     return Table("", ["", "SE, as published", *map(column_title, models)], rows, bold)
