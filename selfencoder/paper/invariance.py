@@ -94,7 +94,8 @@ def affine(table, rng, condition=1e3):
 
 # %% ../../nbs/paper/06_invariance.ipynb #125d28f9
 def _half_of(names, rng):
-    return list(rng.choice(names, -(-len(names) // 2), replace=False))
+    half = -(-len(names) // 2)
+    return list(rng.choice(names, half, replace=False))
 
 
 def duplicate(table, rng):
@@ -170,7 +171,8 @@ def scores(estimator, queries, n_rows):
     """Return how far each query is from each training row: minus the logits of a self-encoder,
     distances otherwise"""
     if isinstance(estimator, Pipeline):
-        return scores(estimator[-1], estimator[:-1].transform(queries), n_rows)
+        queries = estimator[:-1].transform(queries)
+        return scores(estimator[-1], queries, n_rows)
     if not hasattr(estimator, "kneighbors"):
         raise ValueError(
             f"check_invariance compares neighbours: {type(estimator).__name__} has no kneighbors "
@@ -180,9 +182,8 @@ def scores(estimator, queries, n_rows):
     if hasattr(estimator, "network_"):
         network = estimator.network_
         Z = estimator.coordinates_.transform(queries)
-        Z = torch.as_tensor(Z, dtype=network.output.dtype, device=network.output.device)
         with torch.no_grad():
-            logits = network.logits(Z)
+            logits = network.logits(torch.as_tensor(Z).to(network.output))
         result[:, estimator.visible_indices_] = -logits.double().cpu().numpy()
     else:
         distance, index = estimator.kneighbors(queries, n_neighbors=n_rows)
@@ -239,18 +240,23 @@ def applicable(table):
 
 
 def named_transformations(transformations, table):
-    "Return a dict of functions from nothing, names, or a dict of functions"
-    if isinstance(transformations, dict):
-        return transformations
-    names = applicable(table) if transformations is None else transformations
-    for name in names:
-        if name not in TRANSFORMATIONS:
+    "Return a dict of functions from nothing, names, or a dict of names or functions"
+    if transformations is None:
+        transformations = applicable(table)
+    if isinstance(transformations, str):
+        transformations = [transformations]
+    if not isinstance(transformations, dict):
+        transformations = {name: name for name in transformations}
+    named = {}
+    for label, transformation in transformations.items():
+        if not callable(transformation) and transformation not in TRANSFORMATIONS:
             raise ValueError(
-                f"transformations={name!r} is not known: pass names among "
+                f"transformations={transformation!r} is not known: pass names among "
                 f"{', '.join(TRANSFORMATIONS)}, or a dict with functions of a DataFrame and a "
                 "random generator."
             )
-    return {name: TRANSFORMATIONS[name] for name in names}
+        named[label] = TRANSFORMATIONS.get(transformation, transformation)
+    return named
 
 # %% ../../nbs/paper/06_invariance.ipynb #2d7157ca
 def _compare(before, after, n_neighbors):
@@ -273,7 +279,7 @@ def check_invariance(
     X,  # table: array or DataFrame
     y=None,  # targets: predictions are compared too
     *,
-    transformations=None,  # a list of names, or a dict of functions; None: all that apply to X
+    transformations=None,  # names, or a dict of names or functions; None: all that apply to X
     n_queries=100,  # rows set aside as queries, a third of the table at most
     n_neighbors=5,
     n_repeats=3,  # random draws of each transformation
@@ -289,15 +295,16 @@ def check_invariance(
             "become queries."
         )
     rows = np.random.default_rng(random_state).permutation(len(table))
-    train, queries = np.split(rows, [n_train])
+    y = None if y is None else np.asarray(y)
 
     def ask(changed, order):
         "Return scores, and predictions or None, after a fit to the training rows in an order"
-        targets = None if y is None else np.asarray(y)[train[order]]
-        fitted = clone(estimator).fit(changed.iloc[train[order]], targets)
-        asked = changed.iloc[queries]
-        predicted = None if y is None else fitted.predict(asked)
-        return scores(fitted, asked, n_train)[:, np.argsort(order)], predicted
+        train = rows[:n_train][order]
+        queries = changed.iloc[rows[n_train:]]
+        fitted = clone(estimator).fit(changed.iloc[train], None if y is None else y[train])
+        found = scores(fitted, queries, n_train)
+        predicted = None if y is None else fitted.predict(queries)
+        return found[:, np.argsort(order)], predicted
 
     in_order = np.arange(n_train)
     before = ask(table, in_order)
@@ -336,14 +343,18 @@ def separated(Z, steps=1000):
     W = Z.copy()
     left = np.arange(len(Z))
     for _ in range(steps):
-        height = W[left] @ Z.T
-        own = np.take_along_axis(height, left[:, None], axis=1)[:, 0]
-        np.put_along_axis(height, left[:, None], -np.inf, axis=1)
-        highest = height.argmax(axis=1)
-        below = height.max(axis=1) >= own - 1e-9 * np.abs(W[left]).sum(axis=1)
+        heights = W[left] @ Z.T
+        places = np.arange(len(left)), left
+        own = heights[places]
+        heights[places] = -np.inf
+        highest = heights.argmax(axis=1)
+        margin = 1e-9 * np.abs(W[left]).sum(axis=1)
+        below = heights.max(axis=1) >= own - margin
         left = left[below]
         W[left] += Z[left] - Z[highest[below]]
-    return ~np.isin(np.arange(len(Z)), left)
+    found = np.ones(len(Z), dtype=bool)
+    found[left] = False
+    return found
 
 
 def hull_vertices(X):
@@ -387,9 +398,9 @@ def covered_transformations(invariance, hidden=False):
     # under "scale" the random start of a hidden layer gives each column its weights by its position
     if invariance == "affine" or not hidden:
         covered.append("permute")
-    found = {name: TRANSFORMATIONS[name] for name in covered}
+    found = {name: name for name in covered}
     if invariance == "affine":
-        found["affine 1e3"] = affine
+        found["affine 1e3"] = "affine"
         found["affine 1e6"] = partial(affine, condition=1e6)
     return found
 
@@ -401,8 +412,10 @@ def sample_table(name, n_rows=None, seed=0, categories=False):
         coordinates = TableCoordinates(invariance=None).fit(X)
         X = pd.DataFrame(coordinates.encode(X), columns=coordinates.encoded_feature_names_)
     rows = np.random.default_rng(seed).permutation(len(X))[:n_rows]
-    X = X.iloc[np.sort(rows)].reset_index(drop=True)
-    return X.loc[:, X.nunique() > 1]
+    rows.sort()
+    X = X.iloc[rows].reset_index(drop=True)
+    varies = X.nunique() > 1
+    return X.loc[:, varies]
 
 # %% ../../nbs/paper/06_invariance.ipynb #c3cc03bf
 def exactness(name, seed=0):

@@ -37,7 +37,8 @@ from selfencoder.paper.statistics import (
 @cache
 def paper_tables() -> dict:
     "Return the paper's tables 1, 2a, 2b, 2c and 3, the titles of its rows, and notes on slips"
-    return json.loads((files("selfencoder") / "data" / "paper_tables.json").read_text())
+    path = files("selfencoder") / "data" / "paper_tables.json"
+    return json.loads(path.read_text())
 
 
 def paper_figure(number: str, dataset: str, column: str) -> tuple:
@@ -52,12 +53,14 @@ def complete_folds(records: list) -> pd.DataFrame:
         return pd.DataFrame(columns=[*Cell._fields, "accuracy"])
     frame = frame.drop_duplicates(list(Cell._fields), keep="last")
     division = ["dataset", "model", "protocol", "seed"]
-    return frame[frame.groupby(division)["fold"].transform("size") == PAPER.n_folds]
+    n_folds = frame.groupby(division)["fold"].transform("size")
+    return frame[n_folds == PAPER.n_folds]
 
 
 def means(frame: pd.DataFrame, protocol: str) -> pd.DataFrame:
     "Return mean and standard deviation of the accuracy for each dataset and model"
-    groups = frame[frame.protocol == protocol].groupby(["dataset", "model"])["accuracy"]
+    some = frame[frame.protocol == protocol]
+    groups = some.groupby(["dataset", "model"])["accuracy"]
     return groups.agg(mean="mean", sd=lambda a: a.std(ddof=0), n="size")
 
 # %% ../../nbs/paper/reports.ipynb #5ba7d344
@@ -78,11 +81,11 @@ def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
     """Return our mean, standard deviation and mark for one cell of a table; not a number if it was
     not computed"""
     _, models = BEST_OF.get(column, ("", [column]))
-    there = [(dataset, model) for model in models if (dataset, model) in summary.index]
-    if not there:
+    cells = [(dataset, model) for model in models]
+    there = summary[summary.index.isin(cells)]
+    if there.empty:
         return np.nan, np.nan, ""
-    mean = summary.loc[there, "mean"]
-    best = summary.loc[mean.idxmax()]
+    best = there.loc[there["mean"].idxmax()]
     return float(best["mean"]), float(best["sd"]), best.get("mark", "")
 
 # %% ../../nbs/paper/reports.ipynb #10deefbf
@@ -92,7 +95,8 @@ def _escaped(text):
 
 
 def _row(texts, tag):
-    return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
+    cells = "".join(f"<{tag}>{text}</{tag}>" for text in texts)
+    return f"<tr>{cells}</tr>"
 
 
 @dataclass
@@ -114,12 +118,14 @@ class Table:
     def text(self) -> str:
         "Return the table for a terminal; the best is between asterisks"
         rows = [self.header, *self._marked("*", "*", self.rows)]
-        first, *others = [max(map(len, column)) for column in zip(*rows)]
+        columns = zip(*rows)
+        first, *others = [max(map(len, column)) for column in columns]
         lines = []
         for title, *texts in rows:
             padded = map(str.rjust, texts, others)
-            lines.append("  ".join([title.ljust(first), *padded]))
-        lines.insert(1, "-" * len(lines[0]))
+            line = "  ".join([title.ljust(first), *padded])
+            lines.append(line)
+        lines.insert(1, "-" * len(line))
         return "\n".join([self.caption, "", *lines])
 
     def markdown(self) -> str:
@@ -130,8 +136,9 @@ class Table:
 
     def html(self) -> str:
         "Return a `table` element"
-        texts = [[_escaped(text) for text in row] for row in self.rows]
-        body = "".join(_row(row, "td") for row in self._marked("<b>", "</b>", texts))
+        texts = [list(map(_escaped, row)) for row in self.rows]
+        marked = self._marked("<b>", "</b>", texts)
+        body = "".join(_row(row, "td") for row in marked)
         head = _row(map(html.escape, self.header), "th")
         caption = html.escape(self.caption)
         return (
@@ -206,18 +213,20 @@ def paper_table(
 def all_models_table(frame: pd.DataFrame, protocol: str) -> Table:
     "Return a table with every dataset and model, and the mean over the datasets"
     wide = means(frame, protocol)["mean"].unstack("dataset")
-    titles = {d: title for d, title in paper_tables()["titles"].items() if d in wide}
+    titles = paper_tables()["titles"]
+    datasets = [name for name in titles if name in wide]
     models = [name for name in MODELS if name in wide.index]
-    wide = wide.loc[models, list(titles)]
+    wide = wide.loc[models, datasets]
     wide = wide.assign(mean=wide.mean(axis=1, skipna=False))
     rows = []
-    for name in models:
+    for name, accuracies in wide.iterrows():
         model = MODELS[name]
-        rows.append([model.title, model.family, *map(_figure, wide.loc[name])])
+        rows.append([model.title, model.family, *map(_figure, accuracies)])
     bold = set()
     for j, column in enumerate(wide, start=2):
-        bold.update((i, j) for i in _best(list(wide[column])))
-    header = ["model", "family", *titles.values(), "mean"]
+        best = _best(list(wide[column]))
+        bold.update((i, j) for i in best)
+    header = ["model", "family", *(titles[name] for name in datasets), "mean"]
     return Table(f"Every model. Protocol {protocol}: {PROTOCOLS[protocol]}.", header, rows, bold)
 
 # %% ../../nbs/paper/reports.ipynb #d4b229f9
@@ -237,8 +246,9 @@ def comparable_means(frame: pd.DataFrame, protocol: str = "nested", models=None)
     """Return mean accuracies on the datasets that most models have, of the models that have all of
     these"""
     wide = means(frame, protocol)["mean"].unstack("model")
-    wide = wide[[m for m in (models or MODELS) if m in wide]]
-    return wide[wide.notna().mean(axis=1) > 0.5].dropna(axis=1)
+    wide = wide[[model for model in (models or MODELS) if model in wide]]
+    share = wide.notna().mean(axis=1)
+    return wide[share > 0.5].dropna(axis=1)
 
 # %% ../../nbs/paper/reports.ipynb #5accb723
 def mean_ranks(frame: pd.DataFrame, protocol: str = "nested", models=None) -> tuple:
@@ -276,8 +286,10 @@ def spread_apart(values, gap):
     order = np.argsort(values, kind="stable")
     placed = np.array(values, dtype=float)
     for before, here in zip(order, order[1:]):
-        placed[here] = max(placed[here], placed[before] + gap)
-    return placed - (placed - values).mean()
+        lowest = placed[before] + gap
+        placed[here] = max(placed[here], lowest)
+    shift = (placed - values).mean()
+    return placed - shift
 
 
 def plot_times(frame: pd.DataFrame, protocol: str = "nested"):
@@ -285,12 +297,14 @@ def plot_times(frame: pd.DataFrame, protocol: str = "nested"):
     wide = comparable_means(frame, protocol)
     some = frame[(frame.protocol == protocol) & frame.model.isin(wide)]
     by_dataset = some.groupby(["dataset", "model"])["seconds"].mean().clip(lower=1e-3)
-    seconds = np.exp(np.log(by_dataset).groupby("model").mean())
+    logarithms = np.log(by_dataset).groupby("model").mean()
+    seconds = np.exp(logarithms)
+    edge = seconds.max() * 2.5
     accuracy = wide.mean()
     gap = 0.045 * (np.ptp(accuracy) + 1e-3)
-    edge = seconds.max() * 2.5
+    heights = spread_apart(accuracy.to_numpy(), gap)
     _, ax = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    for m, height in zip(wide, spread_apart(accuracy.to_numpy(), gap)):
+    for m, height in zip(wide, heights):
         style = _style(m)
         ax.plot([seconds[m], edge], [accuracy[m], height], color="0.85", linewidth=0.7, zorder=0)
         ax.plot(seconds[m], accuracy[m], linestyle="", **style)
@@ -346,23 +360,25 @@ def facts(runs: list) -> list:
     """Return what a reader needs to know about how records were made, as sentences; `runs` as from
     the store's runs"""
     last = runs[-1] if runs else {}
-    sentences = [f"Command: {'; '.join(run['command'] for run in runs)}."]
+    commands = "; ".join(run["command"] for run in runs)
+    sentences = [f"Command: {commands}."]
     if "budget" in last:
         sentences.append(f"Budget: {_pairs(last['budget'])}.")
     # a run that was killed has no time
-    minutes = sum(run.get("wall_seconds", 0) for run in runs) / 60
+    seconds = sum(run.get("wall_seconds", 0) for run in runs)
     # each once, in the order of the runs
     versions = dict.fromkeys(_pairs(run["versions"]) for run in runs if "versions" in run)
     return [
         *sentences,
         f"Computer: {last.get('cpu')}, {last.get('cores')} cores, {last.get('system')}.",
-        f"Wall time: {minutes:.0f} minutes.",
+        f"Wall time: {seconds / 60:.0f} minutes.",
         f"Versions: {'; then '.join(versions)}.",
     ]
 
 # %% ../../nbs/paper/reports.ipynb #d2881ee4
 def _list(texts):
-    return "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in texts) + "</ul>"
+    items = "".join(f"<li>{html.escape(text)}</li>" for text in texts)
+    return f"<ul>{items}</ul>"
 
 
 # the tables and figures of one protocol
@@ -396,10 +412,11 @@ def html_report(frame: pd.DataFrame, runs: list, notes: list = ()) -> str:
 
 def write_report(folder, notes: list = ()) -> Path:
     "Write the HTML report beside the records of a run; return its path"
-    folder = Path(folder)
-    page = html_report(complete_folds(read_records(folder)), Store(folder).runs(), notes)
-    write_atomically(folder / "report.html", page.encode())
-    return folder / "report.html"
+    path = Path(folder) / "report.html"
+    frame = complete_folds(read_records(folder))
+    page = html_report(frame, Store(folder).runs(), notes)
+    write_atomically(path, page.encode())
+    return path
 
 # %% ../../nbs/paper/reports.ipynb #10418209
 def with_best(frame: pd.DataFrame) -> pd.DataFrame:
@@ -478,10 +495,13 @@ def claim_table(
 ):
     """Return the comparisons that a claim of `CLAIMS` stands on, as far as the records allow, each
     with its answer"""
-    present = set(with_best(frame).query("protocol == @protocol").model)
-    pairs = [pair for pair in CLAIMS[claim] if set(pair) <= present]
-    rows = [compare(frame, *pair, protocol, datasets) for pair in pairs]
-    return pd.DataFrame([row | {"answer": answer(row)} for row in rows])
+    present = with_best(frame[frame.protocol == protocol])["model"].unique()
+    rows = []
+    for pair in CLAIMS[claim]:
+        if np.isin(pair, present).all():
+            row = compare(frame, *pair, protocol, datasets)
+            rows.append(row | {"answer": answer(row)})
+    return pd.DataFrame(rows)
 
 # %% ../../nbs/paper/reports.ipynb #608026c5
 def optimism(frame: pd.DataFrame) -> pd.Series:
