@@ -180,7 +180,8 @@ def selection_splits(cell: Cell, train, test, y, inner_folds: int) -> list:
     "Return the pairs (training rows, rows that select)"
     if cell.protocol != "nested":
         return [(train, test)]
-    inner = split(y[train], inner_folds, seed_of("inner", cell.dataset, cell.seed, cell.fold))
+    seed = seed_of("inner", cell.dataset, cell.seed, cell.fold)
+    inner = split(y[train], inner_folds, seed)
     return [(train[a], train[b]) for a, b in inner]
 
 # %% ../../nbs/paper/09_experiments.ipynb #955879fd
@@ -506,13 +507,18 @@ def _is_worth_running(model, protocol, budget):
 
 def grid(datasets: list, models: list, protocols: list, budget: Budget) -> list:
     "Return all cells, in the order in which they are computed"
+    folds = range(PAPER.n_folds)
     cells = []
     for dataset, model, protocol in product(datasets, models, protocols):
         if _is_worth_running(model, protocol, budget):
             seeds = budget.seeds[:1] if protocol == "paper" else budget.seeds
-            for seed, fold in product(seeds, range(PAPER.n_folds)):
+            for seed, fold in product(seeds, folds):
                 cells.append(Cell(dataset, model, protocol, seed, fold))
-    return sorted(cells, key=lambda cell: (budget.seeds.index(cell.seed), work(cell, budget)))
+
+    def place(cell):
+        return budget.seeds.index(cell.seed), work(cell, budget)
+
+    return sorted(cells, key=place)
 
 # %% ../../nbs/paper/09_experiments.ipynb #2da46011
 def run(cells: list, folder, budget: Budget, **options) -> list:

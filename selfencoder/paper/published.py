@@ -121,19 +121,19 @@ def best_of(
     """
     runs = _trials([record for record in records if record["seed"] == 0], dataset, model)
     random = runs[:, : PUBLISHED.startup]
-    rng = np.random.default_rng(0)
-    shuffled = rng.permuted(np.broadcast_to(random, (draws, *random.shape)), axis=2)
-    mean, sd = paper_figure(NUMBER[model], dataset, model)
-    rows = {"published": {"mean": mean, "sd over folds": sd}}
+    repeated = np.broadcast_to(random, (draws, *random.shape))
+    shuffled = np.random.default_rng(0).permuted(repeated, axis=2)
+    rows = {"published": paper_figure(NUMBER[model], dataset, model)}
     for n in numbers:
         best = shuffled[:, :, :n].max(axis=2)
         spread = best.std(axis=1)
         low, high = np.quantile(spread, [0.05, 0.95])
-        sd = spread.mean()
-        rows[f"best of {n}"] = {"mean": best.mean(), "sd over folds": sd, "5 %": low, "95 %": high}
+        rows[f"best of {n}"] = best.mean(), spread.mean(), low, high
     found = runs.max(axis=1)
-    rows[f"all {runs.shape[1]}"] = {"mean": found.mean(), "sd over folds": found.std()}
-    return pd.DataFrame(rows).T
+    rows[f"all {runs.shape[1]}"] = found.mean(), found.std()
+    columns = ["mean", "sd over folds", "5 %", "95 %"]
+    table = {name: dict(zip(columns, values)) for name, values in rows.items()}
+    return pd.DataFrame(table).T
 
 # %% ../../nbs/paper/10_published_figures.ipynb #edcfbf50
 # the fields of each detail
@@ -213,7 +213,8 @@ def _untuned_mlp(cell: DetailCell) -> dict:
     splits = [folds(same.dataset, same.seed)[same.fold]]
     seed = seed_of(*same)
     found = MODELS["mlp"].evaluate([MLPS[cell.variant]], X, y, splits, PUBLISHED, seed)
-    return {"accuracy": float(found.item()), "seconds": round(time.perf_counter() - start, 3)}
+    seconds = time.perf_counter() - start
+    return {"accuracy": found.item(), "seconds": round(seconds, 3)}
 
 
 def measure_detail(cell: DetailCell) -> dict:

@@ -34,11 +34,14 @@ from selfencoder.paper.statistics import (
 )
 
 # %% ../../nbs/paper/reports.ipynb #b25e1f59
+def _data(name):
+    return (files("selfencoder") / "data" / name).read_text()
+
+
 @cache
 def paper_tables() -> dict:
     "Return the paper's tables 1, 2a, 2b, 2c and 3, the titles of its rows, and notes on slips"
-    path = files("selfencoder") / "data" / "paper_tables.json"
-    return json.loads(path.read_text())
+    return json.loads(_data("paper_tables.json"))
 
 
 def paper_figure(number: str, dataset: str, column: str) -> tuple:
@@ -246,7 +249,8 @@ def comparable_means(frame: pd.DataFrame, protocol: str = "nested", models=None)
     """Return mean accuracies on the datasets that most models have, of the models that have all of
     these"""
     wide = means(frame, protocol)["mean"].unstack("model")
-    wide = wide[[model for model in (models or MODELS) if model in wide]]
+    there = [model for model in (models or MODELS) if model in wide]
+    wide = wide[there]
     share = wide.notna().mean(axis=1)
     return wide[share > 0.5].dropna(axis=1)
 
@@ -341,17 +345,6 @@ def _as_image(ax, alt):
     return f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{picture}">'
 
 # %% ../../nbs/paper/reports.ipynb #ccba3b95
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 78rem; margin: 2rem auto; padding: 0 1rem;
-       color: #222 }
-table { border-collapse: collapse; margin: 1.5rem 0; font-size: 13px; display: block;
-        font-variant-numeric: tabular-nums; overflow-x: auto }
-caption { text-align: left; font-weight: 600; padding-bottom: .4rem }
-td, th { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #ddd }
-td:first-child, th:first-child { text-align: left; white-space: nowrap }
-img { max-width: 100% } .note { background: #fff6e0; padding: .6rem 1rem }"""
-
-
 def _pairs(values):
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
@@ -405,7 +398,8 @@ def html_report(frame: pd.DataFrame, runs: list, notes: list = ()) -> str:
             parts += _protocol_parts(frame, protocol)
     slips = [f"Table {note['table']}: {note['note']}" for note in paper_tables()["notes"]]
     parts += ["<h2>Notes on the paper's figures</h2>", _list(slips)]
-    head = f'<meta charset="utf-8"><title>selfencoder: results</title><style>{_STYLE}</style>'
+    style = _data("report.css").strip()
+    head = f'<meta charset="utf-8"><title>selfencoder: results</title><style>\n{style}</style>'
     body = "\n".join(parts)
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
@@ -522,12 +516,15 @@ def short_table(frame: pd.DataFrame) -> Table:
     summary = means(frame, "nested")
     values = {}
     for dataset, title in paper_tables()["titles"].items():
+        published, _ = paper_figure("2b", dataset, "se")
         ours = [our_figure(summary, dataset, model)[0] for model in models]
-        values[title] = [paper_figure("2b", dataset, "se")[0], *ours]
+        values[title] = [published, *ours]
     values["Mean"] = np.mean(list(values.values()), axis=0)
     rows = []
     bold = set()
-    for title, (published, *ours) in values.items():
-        bold.update((len(rows), 2 + j) for j in _best(ours))
-        rows.append([title, _figure(published), *map(_figure, ours)])
-    return Table("", ["", "SE, as published", *map(column_title, models)], rows, bold)
+    for title, accuracies in values.items():
+        best = _best(accuracies[1:])
+        bold.update((len(rows), 2 + j) for j in best)
+        rows.append([title, *map(_figure, accuracies)])
+    header = ["", "SE, as published", *map(column_title, models)]
+    return Table("", header, rows, bold)
