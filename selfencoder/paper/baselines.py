@@ -140,7 +140,7 @@ class UnselectedVote(RegressorMixin, BaseEstimator):
         "Return the weighted targets of the training rows"
         return self.geometry_.vote(X, self.target_)
 
-
+# %% ../../nbs/paper/baselines.ipynb #22864471
 def some_rows(y, n: int, classes: bool) -> np.ndarray:
     "Return at most `n` rows, drawn at random; of each class its share"
     rows = np.arange(len(y))
@@ -258,6 +258,8 @@ BASELINES = {
         on_coordinates(lambda seed: HistGradientBoostingClassifier(random_state=seed)),
     ),
 }
+
+# %% ../../nbs/paper/baselines.ipynb #ef262073
 OURS = {
     "se_scale": Model("SE scale", "ours", _self_encoder(), control="knn_scale"),
     "se_affine": Model(

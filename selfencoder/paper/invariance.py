@@ -238,7 +238,7 @@ def applicable(table):
         left_out.append("recode")
     return [name for name in TRANSFORMATIONS if name not in left_out]
 
-
+# %% ../../nbs/paper/06_invariance.ipynb #3f676921
 def named_transformations(transformations, table):
     "Return a dict of functions from nothing, names, or a dict of names or functions"
     if transformations is None:
@@ -300,11 +300,12 @@ def check_invariance(
     def ask(changed, order):
         "Return scores, and predictions or None, after a fit to the training rows in an order"
         train = rows[:n_train][order]
+        targets = None if y is None else y[train]
+        fitted = clone(estimator).fit(changed.iloc[train], targets)
         queries = changed.iloc[rows[n_train:]]
-        fitted = clone(estimator).fit(changed.iloc[train], None if y is None else y[train])
-        found = scores(fitted, queries, n_train)
+        in_order = scores(fitted, queries, n_train)[:, np.argsort(order)]
         predicted = None if y is None else fitted.predict(queries)
-        return found[:, np.argsort(order)], predicted
+        return in_order, predicted
 
     in_order = np.arange(n_train)
     before = ask(table, in_order)

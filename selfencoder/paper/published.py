@@ -240,7 +240,7 @@ def _matters(dataset, model, variant):
         return dataset == "german_categorical"
     return variant != "published"
 
-
+# %% ../../nbs/paper/10_published_figures.ipynb #b86fce26
 def detail_grid() -> list:
     """Return all cells, the first folds before the others.
 
@@ -288,7 +288,7 @@ def as_details(records: list) -> list:
         if record["seed"] == PUBLISHED.seeds[0] and (record["dataset"], record["model"]) in wanted
     ]
 
-
+# %% ../../nbs/paper/10_published_figures.ipynb #ef887bb8
 # the accuracies of one model: a row for each variant, a column for each table; None if it has no
 # table, or nothing to compare
 def _rows_of(model, found, variants):

@@ -295,7 +295,7 @@ def spread_apart(values, gap):
     shift = (placed - values).mean()
     return placed - shift
 
-
+# %% ../../nbs/paper/reports.ipynb #a7594b0f
 def plot_times(frame: pd.DataFrame, protocol: str = "nested"):
     "Plot mean accuracy against the time that one fold takes, selection included; return the axes"
     wide = comparable_means(frame, protocol)
@@ -489,13 +489,11 @@ def claim_table(
 ):
     """Return the comparisons that a claim of `CLAIMS` stands on, as far as the records allow, each
     with its answer"""
-    present = with_best(frame[frame.protocol == protocol])["model"].unique()
-    rows = []
-    for pair in CLAIMS[claim]:
-        if np.isin(pair, present).all():
-            row = compare(frame, *pair, protocol, datasets)
-            rows.append(row | {"answer": answer(row)})
-    return pd.DataFrame(rows)
+    present = set(with_best(frame[frame.protocol == protocol])["model"])
+    pairs = [pair for pair in CLAIMS[claim] if present.issuperset(pair)]
+    rows = [compare(frame, *pair, protocol, datasets) for pair in pairs]
+    answers = [answer(row) for row in rows]
+    return pd.DataFrame(rows).assign(answer=answers)
 
 # %% ../../nbs/paper/reports.ipynb #608026c5
 def optimism(frame: pd.DataFrame) -> pd.Series:

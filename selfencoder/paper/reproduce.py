@@ -108,7 +108,7 @@ def reproduce_tables(datasets, models, protocols, budget, folder, how, compare_w
     differ = bool(stored) and print_differences(stored, found)
     return int(failed or differ)
 
-
+# %% ../../nbs/paper/reproduce.ipynb #d436dc46
 def reproduce_quickly(datasets, models, budget, folder, how) -> int:
     "Compute what fits into a few minutes; print tables, findings and where the picture is"
     cells, read = plan(datasets, models, budget, stored_records(budget=budget))
@@ -137,7 +137,7 @@ def reproduce_quickly(datasets, models, budget, folder, how) -> int:
         print(f"\nThe picture: {path}. The whole of it: selfencoder reproduce --jobs 2, an hour.")
     return int(bool(failed))
 
-
+# %% ../../nbs/paper/reproduce.ipynb #c4e9be60
 def reproduce_details(folder, how) -> int:
     "Compute what each detail of the reconstruction explains, and print it"
     records = run_details(folder, **how)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PACKAGES', 'versions', 'processor', 'provenance', 'Store', 'attempt', 'cell_of', 'last_records', 'read_cells',
-           'finished']
+           'finished', 'run_grid']
 
 # %% ../../nbs/paper/results_store.ipynb #8dd9a97b
 import json
@@ -245,7 +245,7 @@ def finished(records: list, kind: type, since: str = "") -> set:
         if "error" not in record and record.get("run", "") >= since
     }
 
-# %% ../../nbs/paper/results_store.ipynb #292a49ea
+# %% ../../nbs/paper/results_store.ipynb #7699c518
 @dataclass(frozen=True)
 class Execution:
     "How the cells of a grid are computed"
@@ -271,7 +271,7 @@ class Execution:
         client = Client(self.address)
         return parallel_config(backend="dask", client=client, wait_for_workers_timeout=60)
 
-
+# %% ../../nbs/paper/results_store.ipynb #292a49ea
 def _computed(cells, compute, work, how):
     bar = tqdm(
         total=sum(map(work, cells)),
@@ -290,7 +290,7 @@ def _computed(cells, compute, work, how):
             bar.set_postfix_str(" ".join(map(str, cell[:2])), refresh=False)
             bar.update(work(cell))
 
-
+# %% ../../nbs/paper/results_store.ipynb #7d44bc4c
 def run_grid(
     cells: list,
     folder,

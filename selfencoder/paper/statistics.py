@@ -88,7 +88,7 @@ def _draw_legend(ax):
         style = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2, "frameon": False}
         ax.legend(shown.values(), shown.keys(), fontsize="small", **style)
 
-
+# %% ../../nbs/paper/statistics.ipynb #b5748824
 def plot_critical_difference(scores: pd.DataFrame, titles: dict | None = None, styles=None):
     """Plot mean ranks of models; bars join those within the critical difference. Return the axes.
 
