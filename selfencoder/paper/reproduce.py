@@ -23,7 +23,6 @@ from selfencoder.paper.experiments import (
     run,
 )
 from selfencoder.paper.first_look import (
-    REBUILT,
     SHOWN,
     figures,
     findings,
@@ -68,8 +67,8 @@ def print_tables(folder, records: list, cells: list, write: bool) -> bool:
     "Print the tables, and write the report if asked to; returns whether a cell failed"
     missing, failed = missing_cells(records, cells)
     frame = complete_folds(records)
-    computed = set(frame.get("protocol", []))
-    for protocol in sorted({cell.protocol for cell in cells} & computed):
+    protocols = {cell.protocol for cell in cells}
+    for protocol in sorted(protocols & set(frame["protocol"])):
         summary = means(frame, protocol)
         for number in NUMBERS:
             print("\n" + paper_table(number, summary, protocol).text())
@@ -109,7 +108,7 @@ def reproduce_tables(datasets, models, protocols, budget, folder, how, compare_w
     differ = bool(stored) and print_differences(stored, found)
     return int(failed or differ)
 
-
+# %% ../../nbs/paper/reproduce.ipynb #d436dc46
 def reproduce_quickly(datasets, models, budget, folder, how) -> int:
     "Compute what fits into a few minutes; print tables, findings and where the picture is"
     cells, read = plan(datasets, models, budget, stored_records(budget=budget))
@@ -123,7 +122,10 @@ def reproduce_quickly(datasets, models, budget, folder, how) -> int:
     from_store = " ° is read from the stored full run." if read else ""
     print("\nFull training on fewer folds, ± standard error." + from_store)
     if rebuilt is not None:
-        print(f"rebuilt: fitted to the published figures, optimistic by design; from {REBUILT}.")
+        print(
+            "rebuilt: fitted to the published figures, optimistic by design; from "
+            "results/published."
+        )
     print_failed(failed, "dataset", "model")
     is_whole = set(SHOWN) <= set(models) and set(paper_tables()["titles"]) <= set(datasets)
     if is_whole and not missing:
@@ -135,10 +137,10 @@ def reproduce_quickly(datasets, models, budget, folder, how) -> int:
         print(f"\nThe picture: {path}. The whole of it: selfencoder reproduce --jobs 2, an hour.")
     return int(bool(failed))
 
-
+# %% ../../nbs/paper/reproduce.ipynb #c4e9be60
 def reproduce_details(folder, how) -> int:
     "Compute what each detail of the reconstruction explains, and print it"
     records = run_details(folder, **how)
-    table = detail_table(records + as_details(read_records("results/published")))
-    print(table.astype(float).round(3).to_string())
+    published = as_details(read_records("results/published"))
+    print(detail_table(records + published).round(3).to_string())
     return int(any("error" in record for record in records))

@@ -21,15 +21,20 @@ def corrected_t(
     """Return the mean difference, its corrected standard error, and a two-sided p-value (Nadeau and
     Bengio, 2003)"""
     d = np.asarray(differences, dtype=float)
+    mean = d.mean()
+    # n_test / n_train = 1 / (n_folds - 1)
     error = np.sqrt((1 / len(d) + 1 / (n_folds - 1)) * d.var(ddof=1))
     if error == 0:
-        return d.mean(), 0.0, 1.0 if d.mean() == 0 else 0.0
-    return d.mean(), error, 2 * stats.t.sf(abs(d.mean()) / error, len(d) - 1)
+        return mean, 0.0, float(mean == 0)
+    t = abs(mean) / error
+    return mean, error, 2 * stats.t.sf(t, len(d) - 1)
 
 # %% ../../nbs/paper/statistics.ipynb #3f7af53e
 def signed_rank(differences) -> float:
     "Return Wilcoxon's p-value over tables; 1 if there is no difference at all"
-    return float(stats.wilcoxon(differences).pvalue) if np.any(differences) else 1.0
+    if not np.any(differences):
+        return 1.0
+    return float(stats.wilcoxon(differences).pvalue)
 
 # %% ../../nbs/paper/statistics.ipynb #be614f29
 def critical_difference(n_models: int, n_datasets: int) -> float:
@@ -49,7 +54,8 @@ def rank_models(scores: pd.DataFrame) -> pd.Series:
             "ranks need the score of each model on each dataset: "
             "leave out the models or datasets that have missing scores."
         )
-    return scores.round(12).rank(axis=1, ascending=False).mean().sort_values(kind="stable")
+    ranks = scores.round(12).rank(axis=1, ascending=False)
+    return ranks.mean().sort_values(kind="stable")
 
 # %% ../../nbs/paper/statistics.ipynb #cf48fb40
 def indistinguishable(ranks, difference: float) -> list:
@@ -57,27 +63,32 @@ def indistinguishable(ranks, difference: float) -> list:
     (first, last)"""
     values = np.asarray(ranks)
     ends = np.searchsorted(values, values + difference, side="right") - 1
-    return [
-        (i, int(end)) for i, end in enumerate(ends) if end > i and (i == 0 or ends[i - 1] < end)
-    ]
+    runs = []
+    for first, last in enumerate(ends):
+        # a run that is not a part of the one before
+        if last > first and (first == 0 or ends[first - 1] < last):
+            runs.append((first, int(last)))
+    return runs
 
 # %% ../../nbs/paper/statistics.ipynb #cd07dc71
 # the critical difference above the models
 def _draw_ruler(ax, difference):
     arrow = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", (1, -0.8), (1 + difference, -0.8), arrowprops=arrow)
+    middle = 1 + difference / 2
     text = f"critical difference {difference:.2f}"
-    ax.text(1 + difference / 2, -0.95, text, ha="center", va="bottom", fontsize="small")
+    ax.text(middle, -0.95, text, ha="center", va="bottom", fontsize="small")
 
 
 # one entry for each label, if there are labels, where it hides nothing
 def _draw_legend(ax):
-    shown = {text: line for line, text in zip(*ax.get_legend_handles_labels())}
+    lines, texts = ax.get_legend_handles_labels()
+    shown = dict(zip(texts, lines))
     if shown:
-        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2}
-        ax.legend(shown.values(), shown.keys(), frameon=False, fontsize="small", **place)
+        style = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2, "frameon": False}
+        ax.legend(shown.values(), shown.keys(), fontsize="small", **style)
 
-
+# %% ../../nbs/paper/statistics.ipynb #b5748824
 def plot_critical_difference(scores: pd.DataFrame, titles: dict | None = None, styles=None):
     """Plot mean ranks of models; bars join those within the critical difference. Return the axes.
 
@@ -89,16 +100,18 @@ def plot_critical_difference(scores: pd.DataFrame, titles: dict | None = None, s
     n = len(ranks)
     difference = critical_difference(n, len(scores))
     _, ax = plt.subplots(figsize=(6.5, 1.1 + 0.26 * n), layout="constrained")
+    plain = {"color": OKABE_ITO[0], "marker": "o", "linestyle": ""}
     for i, (model, rank) in enumerate(ranks.items()):
         ax.plot([0.5, rank], [i, i], color="0.85", linewidth=0.8, zorder=0)
-        plain = {"color": OKABE_ITO[0], "marker": "o", "linestyle": ""}
-        ax.plot(rank, i, **plain | styles.get(model, {}))
+        style = plain | styles.get(model, {})
+        ax.plot(rank, i, **style)
     right = ranks.max() + 0.05 * (n + 1)
     for first, last in indistinguishable(ranks, difference):
         ends = [first - 0.2, last + 0.2]
-        ax.plot([right] * 2, ends, color="0.3", linewidth=2.5, solid_capstyle="butt")
+        ax.plot([right, right], ends, color="0.3", linewidth=2.5, solid_capstyle="butt")
         right += 0.025 * n
-    ax.set(xlim=(0.5, max(right, 1.2 + difference)), ylim=(n - 0.5, -1.6))
+    ax.set_xlim(0.5, max(right, 1.2 + difference))
+    ax.set_ylim(n - 0.5, -1.6)
     ax.set_xlabel("mean rank (1 is best)")
     ax.set_yticks(range(n), [titles.get(model, model) for model in ranks.index])
     ax.tick_params(axis="y", length=0)
