@@ -9,10 +9,10 @@ __all__ = ['Exploration', 'sample_rows', 'sample_note', 'explore']
 import json
 import sys
 from base64 import b64encode
+from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +35,6 @@ from selfencoder.reasons import (
 from .search import symmetric_graph
 
 # %% ../nbs/tools/explorer.ipynb #8053008c
-LONGEST_TEXT = 200  # letters of a cell that are shown
-
-
 def plain_cell(value):
     "Return a cell as JSON knows it: a number, a truth value, text, or None if it is missing"
     if pd.isna(value):
@@ -52,28 +49,26 @@ def plain_cell(value):
     if isinstance(value, pd.Timestamp) and value == value.normalize():
         value = value.date()
     text = str(value)
-    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " ..."
+    # a longer text would not fit into a cell
+    return text if len(text) <= 200 else text[:200] + " ..."
 
-
-def column_record(name, values: pd.Series, new: pd.Series | None = None) -> dict:
+# %% ../nbs/tools/explorer.ipynb #7fdd87f5
+def column_record(name, values: pd.Series, new=()) -> dict:
     "Return a column for the page: its name, its kind, and its cells, those of new rows first"
     cells = [plain_cell(value) for value in values]
-    cells_of_new = [] if new is None else [plain_cell(value) for value in new]
+    cells_of_new = [plain_cell(value) for value in new]
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         return {"name": str(name), "kind": "number", "values": cells_of_new + cells}
-    known = {cell for cell in cells if cell is not None}
-    levels = sorted(known, key=str)
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        levels = [plain_cell(level) for level in values.cat.categories]
-    unknown = {cell for cell in cells_of_new if cell is not None} - set(levels)
-    levels = levels + sorted(unknown, key=str)
-    place = {level: code for code, level in enumerate(levels)}
-    is_boolean = len(known) > 0 and all(isinstance(cell, bool) for cell in known)
+    levels = [plain_cell(level) for level in getattr(values.dtype, "categories", [])]
+    for some in (cells, cells_of_new):
+        levels += sorted(set(some) - {None, *levels}, key=str)
+    places = {level: code for code, level in enumerate(levels)}
+    types = {type(cell) for cell in cells if cell is not None}
     return {
         "name": str(name),
-        "kind": "boolean" if is_boolean else "text",
+        "kind": "boolean" if types == {bool} else "text",
         "levels": levels,
-        "codes": [place.get(cell, -1) for cell in cells_of_new + cells],
+        "codes": [places.get(cell, -1) for cell in cells_of_new + cells],
     }
 
 # %% ../nbs/tools/explorer.ipynb #e0d491b5
@@ -122,35 +117,23 @@ def map_record(points: np.ndarray) -> dict:
     return {"x": x, "y": y}
 
 # %% ../nbs/tools/explorer.ipynb #e7f63bb2
-NEIGHBORS = 6
-
-
-@dataclass
-class Near:
-    "The most similar training rows of some rows"
-
-    distances: np.ndarray  # (rows, k)
-    rows: np.ndarray  # (rows, k) positions in the training table
-    parts: np.ndarray  # (rows, k, columns) parts of the distances
-
-
-def similar_rows(model, table: pd.DataFrame, X: pd.DataFrame | None) -> Near:
-    "Find the most similar training rows of the rows of `X`; None: of the training rows"
-    k = min(NEIGHBORS, len(table) - 1)
+def similar_rows(model, table: pd.DataFrame, X: pd.DataFrame | None) -> tuple:
+    "Return distances, positions (rows, k) and parts (rows, k, columns) of the most similar rows"
+    k = min(6, len(table) - 1)
     distances, rows = model.kneighbors(X, k)
     shares = distance_shares(model, table if X is None else X, rows)
     total = shares.sum(axis=2, keepdims=True)
-    return Near(distances, rows, shares / np.where(total > 0, total, 1.0))
+    return distances, rows, shares / np.maximum(total, 1e-300)
 
 
-def nearest_pairs(near: Near, most: int = 500) -> list:
+def nearest_pairs(distances: np.ndarray, rows: np.ndarray, most: int = 500) -> list:
     "Return the pairs of training rows with the smallest distances, each once"
-    own = np.arange(len(near.rows))[:, None]
-    first = np.minimum(own, near.rows).ravel()
-    second = np.maximum(own, near.rows).ravel()
-    pairs = pd.DataFrame({"a": first, "b": second, "d": near.distances.ravel().round(4)})
-    pairs = pairs.drop_duplicates(["a", "b"]).sort_values(["d", "a", "b"])[:most]
-    return [list(pair) for pair in pairs.itertuples(index=False, name=None)]
+    own = np.arange(len(rows))[:, None]
+    first = np.minimum(own, rows).ravel()
+    second = np.maximum(own, rows).ravel()
+    pairs = pd.DataFrame({"a": first, "b": second, "d": distances.ravel().round(4)})
+    pairs = pairs.drop_duplicates(["a", "b"]).sort_values(["d", "a", "b"])
+    return list(pairs[:most].itertuples(index=False, name=None))
 
 
 def packed(shares: np.ndarray) -> str:
@@ -159,25 +142,36 @@ def packed(shares: np.ndarray) -> str:
     return b64encode(percent.tobytes()).decode()
 
 # %% ../nbs/tools/explorer.ipynb #0a34aafb
-DECIDERS = 5  # rows that are named
-LIKELY = 4  # classes that are named
-
-
-def row_weights_of(model, X: pd.DataFrame | None, block: int = 2500) -> np.ndarray:
+def row_weights_of(model, X: pd.DataFrame | None) -> np.ndarray:
     "Return the weight of each training row in the vote for each row of `X`; None: leave-one-out"
-    if X is not None:
-        return model.identify(X)
-    n = model.n_samples_fit_
-    starts = range(0, n, block)
-    return np.hstack([model.vote(None, np.eye(n, min(block, n - i), -i)) for i in starts])
+    if X is None:
+        return model.vote(None, np.eye(model.n_samples_fit_))
+    return model.identify(X)
 
 
-def decider_record(model, X: pd.DataFrame | None) -> dict:
+def of_all_rows(answer, blocks: list) -> np.ndarray:
+    "Return what `answer` gives for each block of rows, one below the other"
+    return np.concatenate([answer(X) for X in blocks])
+
+
+def decider_record(model, blocks: list, n_new: int) -> dict:
     "Return the training rows with the largest weights in the vote for each row, for the page"
-    weights = row_weights_of(model, X)
-    k = min(DECIDERS, weights.shape[1] - 1)
+    weights = of_all_rows(lambda X: row_weights_of(model, X), blocks)
+    # no row decides about itself
+    k = min(5, weights.shape[1] - 1)
     rows = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, :k]
-    return {"rows": rows, "weights": np.take_along_axis(weights, rows, axis=1)}
+    largest = np.take_along_axis(weights, rows, axis=1)
+    return {"k": k, "rows": flat(rows + n_new), "weights": flat(largest)}
+
+
+def flat(values: np.ndarray, digits: int = 5) -> list:
+    "Return the numbers of an array one after the other"
+    return values.ravel().round(digits).tolist()
+
+# %% ../nbs/tools/explorer.ipynb #463c0f7a
+def rounded(values):
+    "Return the numbers of an array as lists, with seven digits"
+    return [rounded(value) for value in values] if np.ndim(values) else float(f"{values:.7g}")
 
 
 def class_codes_of(model, y) -> np.ndarray:
@@ -191,44 +185,64 @@ def class_codes_of(model, y) -> np.ndarray:
     return codes
 
 
-def or_none(function, *arguments):
-    "Return what `function` returns, None if it raises ValueError: few rows have no ranges"
-    try:
-        return function(*arguments)
-    except ValueError:
-        return None
-
-
-def class_answers(model, X: pd.DataFrame | None, targets: np.ndarray) -> dict:
-    "Return the most probable classes of each row, their probabilities, the vote, all likely ones"
-    probabilities = model.predict_proba(X)
-    likely = np.argsort(-probabilities, axis=1, kind="stable")[:, :LIKELY]
-    votes = model.vote(X, targets)
-    sets = or_none(predict_sets, model, X)
-    found = {
-        "likely": likely,
-        "probabilities": np.take_along_axis(probabilities, likely, axis=1),
-        "votes": np.take_along_axis(votes, likely[:, :1], axis=1)[:, 0],
+def class_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
+    "Return the labels of the rows, their most probable classes, and all classes that are likely"
+    codes = class_codes_of(model, target)
+    indicators = np.eye(len(model.classes_))[codes]
+    probabilities = of_all_rows(model.predict_proba, blocks)
+    votes = of_all_rows(lambda X: model.vote(X, indicators), blocks)
+    # the page names four of them
+    likely = np.argsort(-probabilities, axis=1, kind="stable")[:, :4]
+    own = probabilities[n_new:][np.arange(len(codes)), codes]
+    record = {
+        "kind": "classes",
+        "classes": [plain_cell(label) for label in model.classes_],
+        "codes": [-1] * n_new + codes.tolist(),
+        "doubt": [None] * n_new + (1 - own).round(4).tolist(),
+        "mean": indicators.mean(axis=0).tolist(),
+        "likely": likely.tolist(),
+        "probabilities": rounded(np.take_along_axis(probabilities, likely, axis=1)),
+        "votes": rounded(np.take_along_axis(votes, likely[:, :1], axis=1)[:, 0]),
     }
-    if sets is not None:
-        places = [np.flatnonzero(row)[:10] for row in sets.to_numpy()]
-        found["possible"] = [place if len(place) > 1 else place[:0] for place in places]
-    return found
+    try:
+        sets = of_all_rows(lambda X: predict_sets(model, X), blocks)
+    except ValueError:
+        return record
+    record["possible"] = [np.flatnonzero(row)[:10].tolist() for row in sets]
+    return record
 
 
-def number_answers(model, X: pd.DataFrame | None, values: np.ndarray) -> dict:
-    "Return the prediction for each row, its range, and how far off it was at the most similar rows"
-    total, count = similar_errors(model, X, np.abs(values - model.predict(None)))
-    ranges = or_none(predict_interval, model, X)
-    found = {"predicted": model.predict(X), "votes": model.vote(X, values)}
-    if ranges is not None:
-        found |= {"low": ranges[:, 0], "high": ranges[:, 1], "off": total / np.maximum(count, 1)}
-    return found
+def number_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
+    "Return the numbers of the rows, their predictions and ranges, and the errors at similar rows"
+    # a copy: torch cannot share the read-only arrays of pandas
+    values = np.array(target, dtype=float)
+    errors = np.abs(values - model.predict(None))
+
+    def mean_error(X):
+        total, count = similar_errors(model, X, errors)
+        return total / np.maximum(count, 1)
+
+    record = {
+        "kind": "numbers",
+        "values": [None] * n_new + values.tolist(),
+        "mean": float(values.mean()),
+        "similar": min(20, len(values) - 1),
+        "predicted": rounded(of_all_rows(model.predict, blocks)),
+        "votes": rounded(of_all_rows(lambda X: model.vote(X, values), blocks)),
+    }
+    try:
+        low, high = of_all_rows(lambda X: predict_interval(model, X), blocks).T
+    except ValueError:
+        return record
+    off = of_all_rows(mean_error, blocks)
+    return record | {"low": rounded(low), "high": rounded(high), "off": rounded(off)}
 
 # %% ../nbs/tools/explorer.ipynb #1ab37a21
+# of the table, and new ones
 MOST_ROWS = 5000
 MOST_NEW = 1000
-ROOM = 12_000_000  # bytes for the columns, of the 15 MB of a page
+# bytes for the columns, of the 15 MB of a page
+ROOM = 12_000_000
 
 
 def fingerprint(text: str) -> str:
@@ -236,8 +250,8 @@ def fingerprint(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def template(name: str):
-    "Return a template of the package; what is put into it is escaped"
+def page_template():
+    "Return the template of the page; what is put into it is escaped"
     environment = Environment(loader=PackageLoader("selfencoder", "data"), autoescape=True)
     environment.filters["fingerprint"] = fingerprint
     environment.policies["json.dumps_kwargs"] = {
@@ -245,12 +259,7 @@ def template(name: str):
         "allow_nan": False,
         "separators": (",", ":"),
     }
-    return environment.get_template(name)
-
-
-def page_file(name: str) -> str:
-    "Return a file of the package that the page is made of"
-    return (files("selfencoder") / "data" / name).read_text(encoding="utf-8")
+    return environment.get_template("explorer.html")
 
 # %% ../nbs/tools/explorer.ipynb #4a013d18
 @dataclass(repr=False)
@@ -266,11 +275,7 @@ class Exploration:
 
     def page(self) -> str:
         "Return the page as HTML"
-        page = template("explorer.html").render(
-            record=self.record,
-            style=page_file("explorer.css"),
-            script=page_file("explorer.js"),
-        )
+        page = page_template().render(record=self.record)
         # half of a pair of surrogates is no text
         return page.encode("utf-8", "replace").decode("utf-8")
 
@@ -296,7 +301,7 @@ def sample_note(n: int) -> str:
         return ""
     return f"A sample of {MOST_ROWS:,} of {n:,} rows, and a model fitted to it. "
 
-
+# %% ../nbs/tools/explorer.ipynb #f5f6597a
 def explore(
     model,  # a fitted kernel self-encoder
     X,  # the table it was fitted to
@@ -315,30 +320,30 @@ def explore(
     target = None
     if y is not None:
         target = pd.Series(np.asarray(y), table.index, name=getattr(y, "name", None))
-    ids = pd.Series(
-        table.index if ids is None else ids, name=getattr(ids, "name", table.index.name)
-    )
-    if new is not None:
-        new = new_rows(model, table, new)
+    ids = table.index if ids is None else ids
+    id_name = getattr(ids, "name", None)
+    ids = pd.Series(list(ids), table.index)
+    new = table[:0] if new is None else new_rows(model, table, new)
+    new_names = names_of_new(new, new_ids, id_name)
     if len(table) > MOST_ROWS:
         note += sample_note(len(table))
         rows = sample_rows(len(table))
-        table, ids = table.iloc[rows], ids.iloc[rows]
+        table = table.iloc[rows]
+        ids = ids.iloc[rows]
         target = None if target is None else target.iloc[rows]
         model = clone(model).fit(table, target if hasattr(model, "predict") else None)
-    names = unique_texts([*names_of_new(new, new_ids, ids.name), *ids])
     say = announcer(*table.shape)
     record = explored(model, table, target, new, say) | {
         "title": title,
-        "ids": names,
-        "id": None if ids.name is None else str(ids.name),
+        "ids": unique_texts([*new_names, *ids]),
+        "id": None if id_name is None else str(id_name),
         "method": f"Made with selfencoder. Similarities: {type(model).__name__}. Distances, "
         "probabilities and contributions are exact sums; the map is a picture of them.",
     }
     record["summary"] = note + summary_of(model, record)
     return Exploration(model, table, record)
 
-# %% ../nbs/tools/explorer.ipynb #f5f6597a
+# %% ../nbs/tools/explorer.ipynb #9ded59f0
 def check_explorable(model, table, y):
     "Raise ValueError if the page cannot show this model with this table and target"
     n = model.n_samples_fit_
@@ -366,32 +371,30 @@ def new_rows(model, table: pd.DataFrame, new) -> pd.DataFrame:
     return new if list(new.columns) == list(table.columns) else new[list(table.columns)]
 
 
-def names_of_new(new: pd.DataFrame | None, new_ids, id_name) -> list:
+def names_of_new(new: pd.DataFrame, new_ids, id_name) -> list:
     "Return what new rows are called: ids, or labels of the index"
-    if new is None:
-        return []
     if new_ids is not None:
         return list(new_ids)
-    numbered = id_name is None and pd.api.types.is_integer_dtype(new.index)
-    return [f"new row {label}" for label in new.index] if numbered else list(new.index)
+    if id_name is None and pd.api.types.is_integer_dtype(new.index):
+        return [f"new row {label}" for label in new.index]
+    return list(new.index)
 
 
-def unique_texts(ids) -> list:
+def unique_texts(ids: list) -> list:
     "Return each id as text; where a text comes again or is missing, with the number of its row"
-    texts = pd.Series([str(plain_cell(value)) for value in ids], dtype=object)
-    again = texts.duplicated(keep=False) | pd.isna(pd.Series(list(ids), dtype=object))
-    pairs = enumerate(zip(texts, again))
-    return [f"{text} (row {i})" if more else text for i, (text, more) in pairs]
+    cells = [plain_cell(value) for value in ids]
+    counts = Counter(map(str, cells))
+    texts = []
+    for i, cell in enumerate(cells):
+        again = cell is None or counts[str(cell)] > 1
+        texts.append(f"{cell} (row {i})" if again else str(cell))
+    return texts
 
 # %% ../nbs/tools/explorer.ipynb #b1605406
-def expected_seconds(n: int, d: int) -> float:
-    "Return about how many seconds a page takes on one ordinary core, with n rows and d columns"
-    return n / 1000 + (n / 2000) ** 2 + n * d / 40_000
-
-
 def announcer(n: int, d: int):
     "Return a function that writes what is being done, if the page takes more than three seconds"
-    seconds = expected_seconds(n, d)
+    # on one ordinary core
+    seconds = n / 1000 + (n / 2000) ** 2 + n * d / 40_000
 
     def say(text):
         if seconds > 3:
@@ -403,100 +406,57 @@ def announcer(n: int, d: int):
 # %% ../nbs/tools/explorer.ipynb #d50b27d2
 def explored(model, table, target, new, say) -> dict:
     "Return what the page shows of the rows"
-    n_new = 0 if new is None else len(new)
-    blocks = [None] if new is None else [new, None]
+    n_new = len(new)
+    blocks = [new, None] if n_new else [None]
     say("1 of 5, similar rows")
-    near = [similar_rows(model, table, X) for X in blocks]
+    similar = [similar_rows(model, table, X) for X in blocks]
+    distances, rows, parts = (np.concatenate(arrays) for arrays in zip(*similar))
     say("2 of 5, map")
     points = map_of_rows(model, table)
-    if new is not None:
-        middles = points[near[0].rows[:, :3]].mean(axis=1)
-        points = np.vstack([middles, points])
+    middles = points[rows[:n_new, :3]].mean(axis=1)
     say("3 of 5, answers")
-    novelty = np.concatenate([model.novelty(table if X is None else X) for X in blocks])
+    novelty = of_all_rows(lambda X: model.novelty(table if X is None else X), blocks)
     answers = target_record(model, target, blocks, n_new, say)
     say("5 of 5, columns")
-    columns = column_records(model, table, new, near[-1].parts)
-    share_bytes = (n_new + len(table)) * near[-1].rows.shape[1] * 4 // 3
+    columns = column_records(model, table, new, parts[n_new:])
+    k = rows.shape[1]
+    share_bytes = len(rows) * k * 4 // 3
     shown = fitting_columns(columns, share_bytes)
-    pairs = nearest_pairs(near[-1])
+    pairs = nearest_pairs(distances[n_new:], rows[n_new:])
     return {
         "new": n_new,
         "columns": [columns[j] for j in shown],
-        "shown": shown.tolist(),
         "hidden": len(columns) - len(shown),
         "columns_note": columns_note(model),
         "pairs": [[a + n_new, b + n_new, d] for a, b, d in pairs],
-        "map": map_record(points),
+        "map": map_record(np.vstack([middles, points])),
         "near": {
-            "k": near[-1].rows.shape[1],
-            "rows": flat([each.rows + n_new for each in near]),
-            "distances": flat([each.distances for each in near], 4),
-            "shares": packed(np.concatenate([each.parts for each in near])[:, :, shown]),
+            "k": k,
+            "rows": flat(rows + n_new),
+            "distances": flat(distances, 4),
+            "shares": packed(parts[:, :, shown]),
         },
         "target": answers,
-        "novelty": novelty.round(5).tolist(),
+        "novelty": flat(novelty),
     }
 
-
-def flat(blocks: list, digits: int = 5) -> list:
-    "Return the numbers of some arrays one after the other"
-    return np.concatenate([block.ravel() for block in blocks]).round(digits).tolist()
-
-
+# %% ../nbs/tools/explorer.ipynb #9e34cfaa
 def target_record(model, target: pd.Series | None, blocks: list, n_new: int, say) -> dict | None:
     "Return the target for the page: values, and answers if the model has some"
     if target is None:
         return None
-    record = {"name": str(target.name or "target")}
+    name = {"name": str(target.name or "target")}
     if not hasattr(model, "predict"):
-        # a target that the model does not know is shown, no more
-        known = column_record("", target, pd.Series([None] * n_new, dtype=object))
+        known = column_record("", target, [None] * n_new)
         if known["kind"] == "number":
-            return record | {"kind": "numbers", "values": known["values"]}
-        return record | {"kind": "classes", "classes": known["levels"], "codes": known["codes"]}
-    if hasattr(model, "classes_"):
-        codes = class_codes_of(model, target)
-        targets = np.eye(len(model.classes_))[codes]
-        answers = [class_answers(model, X, targets) for X in blocks]
-        own = model.predict_proba(None)[np.arange(len(codes)), codes]
-        record |= {
-            "kind": "classes",
-            "classes": [plain_cell(label) for label in model.classes_],
-            "codes": [-1] * n_new + codes.tolist(),
-            "doubt": [None] * n_new + (1 - own).round(4).tolist(),
-            "mean": targets.mean(axis=0).tolist(),
-        }
-    else:
-        # a copy: torch cannot share the read-only arrays of pandas
-        values = np.array(target, dtype=float)
-        answers = [number_answers(model, X, values) for X in blocks]
-        record |= {
-            "kind": "numbers",
-            "values": [None] * n_new + values.tolist(),
-            "mean": float(values.mean()),
-            "similar": min(20, len(values) - 1),
-        }
-    for name in answers[-1]:
-        record[name] = [rounded(row) for each in answers for row in each[name]]
+            return name | {"kind": "numbers", "values": known["values"]}
+        return name | {"kind": "classes", "classes": known["levels"], "codes": known["codes"]}
+    answers_of = class_answers if hasattr(model, "classes_") else number_answers
+    record = name | answers_of(model, target, blocks, n_new)
     say("4 of 5, rows that made the answers")
-    deciders = [decider_record(model, X) for X in blocks]
-    record["deciders"] = {
-        "k": deciders[-1]["rows"].shape[1],
-        "rows": flat(
-            [each["rows"][:, : deciders[-1]["rows"].shape[1]] + n_new for each in deciders]
-        ),
-        "weights": flat([each["weights"][:, : deciders[-1]["rows"].shape[1]] for each in deciders]),
-    }
+    record["deciders"] = decider_record(model, blocks, n_new)
     record["correction"] = correction_of(model)
     return record
-
-
-def rounded(row):
-    "Return a number, or a list of them, for the page: whole, or with seven digits"
-    if np.ndim(row):
-        return [rounded(value) for value in row]
-    return int(row) if isinstance(row, np.integer) else float(f"{row:.7g}")
 
 
 def correction_of(model) -> str:
@@ -506,22 +466,21 @@ def correction_of(model) -> str:
         names.append("cross-fitting")
     return " and ".join(names)
 
-# %% ../nbs/tools/explorer.ipynb #9e34cfaa
-TRIED_COLUMNS = 50  # of a wide table
-
-
-def column_records(model, table: pd.DataFrame, new, parts: np.ndarray) -> list:
+# %% ../nbs/tools/explorer.ipynb #500f137e
+def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndarray) -> list:
     "Return each column for the page, with its weight in predictions, comparisons and distances"
     d = table.shape[1]
     share = parts.mean(axis=(0, 1))
     weights = getattr(model, "column_weights_", None)
     effects = np.full(d, np.nan)
     if hasattr(model, "predict"):
-        order = np.argsort(-share if weights is None else -share - weights, kind="stable")
-        effects = predictive_importance(model, columns=order[:TRIED_COLUMNS]).to_numpy()
+        counts = share if weights is None else share + weights
+        order = np.argsort(-counts, kind="stable")
+        # of a wide table those that count most are tried
+        effects = predictive_importance(model, columns=order[:50]).to_numpy()
     records = []
     for j, name in enumerate(table.columns):
-        record = column_record(name, table.iloc[:, j], None if new is None else new.iloc[:, j])
+        record = column_record(name, table.iloc[:, j], new.iloc[:, j])
         record["effect"] = plain_cell(effects[j])
         record["importance"] = None if weights is None else float(weights[j])
         record["share"] = float(share[j])
