@@ -65,34 +65,36 @@ class Parser(argparse.ArgumentParser):
 
     def refuse_unknown(self, words: list):
         "Raise SystemExit for options that do not exist, before one that is missing is asked for"
-        words = words[: words.index("--")] if "--" in words else words
-        options = [word for word in words if word.startswith("--")]
+        if "--" in words:
+            words = words[: words.index("--")]
         known = self._option_string_actions
-        unknown = [word for word in options if word.partition("=")[0] not in known]
+        unknown = []
+        for word in words:
+            if word.startswith("--") and word.partition("=")[0] not in known:
+                unknown.append(word)
         if unknown:
             self.refuse_extra(unknown)
 
 # %% ../nbs/tools/cli.ipynb #9853e701
-DESCRIPTION = """Nearest neighbours for tables, learned without labels and without preprocessing.
+def make_parser() -> Parser:
+    "Return the parser for `selfencoder` and each of its commands"
+    style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    description = """Nearest neighbours for tables, learned without labels and without preprocessing.
 
     selfencoder explore customers.csv --target churned --id customer -o look.html
     selfencoder fit customers.csv --target churned --id customer -o churn.skops
     selfencoder predict churn.skops new.csv -o predicted.csv
     selfencoder neighbors churn.skops new.csv -k 3"""
-
-
-def make_parser() -> Parser:
-    "Return the parser for `selfencoder` and each of its commands"
-    style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     more = "`selfencoder COMMAND --help` explains one command."
-    parser = Parser(prog="selfencoder", description=DESCRIPTION, epilog=more, **style)
+    parser = Parser(prog="selfencoder", description=description, epilog=more, **style)
     parser.add_argument("--version", action="version", version=f"selfencoder {__version__}")
-    words = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    parser.set_defaults(parser=parser)
+    words = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, (function, options) in COMMANDS.items():
         summary, _, details = inspect.getdoc(function).partition("\n")
         description = f"{summary[0].upper()}{summary[1:]}.\n{details}"
         sub = words.add_parser(name, help=summary, description=description, **style)
-        sub.set_defaults(parser=sub)
+        sub.set_defaults(parser=sub, run=function)
         for names, settings in options:
             sub.add_argument(*names, **settings)
     parser.commands = words.choices
@@ -122,17 +124,14 @@ def notes_for_warnings():
         yield
 
 # %% ../nbs/tools/cli.ipynb #a91afbc7
-SECONDS_UNTIL_PROGRESS = 2.0
-
-
 @contextmanager
-def working(text: str):
-    "Show after two seconds what is being done"
+def working(text: str, patience: float = 2.0):
+    "Show what is being done if it takes longer than `patience` seconds"
     done = threading.Event()
     start = time.monotonic()
 
     def show():
-        if done.wait(SECONDS_UNTIL_PROGRESS):
+        if done.wait(patience):
             return
         if not sys.stderr.isatty():
             note(text)
@@ -141,7 +140,7 @@ def working(text: str):
             seconds = time.monotonic() - start
             line = f"\rselfencoder: {text}, {seconds:.0f} s ..."
             print(line, end="", file=sys.stderr, flush=True)
-        # The line is empty again.
+        # the line is empty again
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     shown = threading.Thread(target=show, daemon=True)
@@ -168,14 +167,14 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
         parser.commands[word].refuse_unknown(arguments[1:])
     args, extra = parser.parse_known_args(arguments)
     if extra:
-        getattr(args, "parser", parser).refuse_extra(extra)
-    if args.command is None:
+        args.parser.refuse_extra(extra)
+    if "run" not in args:
         return parser.print_help()
     # Results remember how they were made.
     args.typed = " ".join(["selfencoder", *arguments])
     try:
         with notes_for_warnings():
-            code = COMMANDS[args.command][0](args)
+            code = args.run(args)
         if sys.stdout:
             # What cannot be written is found here, not when Python ends.
             sys.stdout.flush()
@@ -239,12 +238,25 @@ READING = [
     ),
     option("--encoding", metavar="NAME", help="of CSV files that are not UTF-8, such as cp1252"),
 ]
-DECIMAL = option(
-    "--decimal",
-    choices=[".", ","],
-    help="what marks decimals in CSV files (default: decided column by column)",
-)
+# for new rows, which a model compares with its training table
+ANSWERING = [
+    option("model", metavar="MODEL", help="a model file from `fit`"),
+    option("query", metavar="NEW", help="the new rows: CSV or Parquet, - for a pipe"),
+    option(
+        "-o",
+        "--out",
+        default="-",
+        metavar="FILE",
+        help="where to write: .csv or .parquet (default: CSV to standard output)",
+    ),
+    *READING,
+]
 LEARNING = [
+    option(
+        "table",
+        metavar="TABLE",
+        help="what to learn from: CSV or Parquet with a header, - for a pipe",
+    ),
     option("--target", metavar="COLUMN", help="the column to predict; it is not compared"),
     option(
         "--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"
@@ -264,27 +276,21 @@ LEARNING = [
         metavar="COLUMN",
         help="the column that names the rows in answers; it is not compared",
     ),
+    *READING,
+    option(
+        "--decimal",
+        choices=[".", ","],
+        help="what marks decimals in CSV files (default: decided column by column)",
+    ),
 ]
-TABLE = option(
-    "table", metavar="TABLE", help="what to learn from: CSV or Parquet with a header, - for a pipe"
-)
-MODEL = option("model", metavar="MODEL", help="a model file from `fit`")
-QUERY = option("query", metavar="NEW", help="the new rows: CSV or Parquet, - for a pipe")
-ANSWERS = option(
-    "-o",
-    "--out",
-    default="-",
-    metavar="FILE",
-    help="where to write: .csv or .parquet (default: CSV to standard output)",
-)
 
 # %% ../nbs/tools/cli.ipynb #e70c2ac9
 def check_names(given: list, known: list, what: str) -> list:
     "Return the names that are given, or all if none is; raise ValueError if one is not known"
     for name in given or []:
-        near = nearest_name(name, known)
-        hint = f"did you mean {near!r}? All of them: " if near else "choose from "
         if name not in known:
+            near = nearest_name(name, known)
+            hint = f"did you mean {near!r}? All of them: " if near else "choose from "
             raise ValueError(f"there is no {what} {name!r}: {hint}{', '.join(known)}")
     return list(given or known)
 
@@ -310,9 +316,10 @@ def check_out(out: str, *inputs: str):
         return
     with writing_to(out):
         check_writable(out)
+    if is_stream(out) or not os.path.exists(out):
+        return
     for path in inputs:
-        both_exist = os.path.exists(path) and os.path.exists(out)
-        if both_exist and os.path.samefile(path, out) and not is_stream(out):
+        if os.path.exists(path) and os.path.samefile(path, out):
             raise ValueError(f"{out!r} is what is read: write to another file")
 
 
@@ -327,7 +334,7 @@ def write_answer(answer, out: str):
             write_atomically(out, data)
         note(f"{len(answer):,} lines are written to {out}")
     elif hasattr(sys.stdout, "buffer"):
-        # UTF-8, whatever the terminal is set to.
+        # UTF-8, whatever the terminal is set to
         sys.stdout.buffer.write(data)
     else:
         sys.stdout.write(data.decode())
@@ -358,12 +365,11 @@ def training_table(args):
         table = typed_table(content, readers, args.id)
     if args.id is not None and not table.index.is_unique:
         note(f"the id {args.id!r} names more than one row with one name")
-    named = [column for column in args.ignore if column != args.id]
-    wanted = named if args.target is None else [*named, args.target]
-    for column in wanted:
-        check_names([column], list(table.columns), f"column in {args.table!r} called")
+    ignored = [column for column in args.ignore if column != args.id]
+    wanted = ignored if args.target is None else [*ignored, args.target]
+    check_names(wanted, list(table.columns), f"column in {args.table!r} called")
     target = None if args.target is None else table.pop(args.target)
-    table = table.drop(columns=named)
+    table = table.drop(columns=ignored)
     if not len(table.columns):
         raise ValueError(f"{args.table!r} has no columns left to compare")
     _note_row_numbers(table)
@@ -414,7 +420,7 @@ def read_target(target, args):
         )
     as_number = " (--numbers: as a number)" if values.dtype.kind in "iuf" else ""
     note(f"{args.target!r} is taken as {values.nunique()} classes{as_number}")
-    # A number with a fraction is no label.
+    # a number with a fraction is no label
     return values.astype(str) if values.dtype.kind == "f" else values, True
 
 
@@ -422,12 +428,11 @@ def target_is_classes(target, args) -> bool:
     "Return whether a target is classes; raise ValueError if it is neither these nor numbers"
     import pandas as pd
 
-    is_numeric = pd.api.types.is_any_real_numeric_dtype(target.dtype)
-    n_different = target.nunique()
-    if getattr(target.dtype, "kind", "O") in "mM":
+    if target.dtype.kind in "mM":
         raise ValueError(
             f"the target {args.target!r} holds dates or durations: turn them into numbers first"
         )
+    is_numeric = pd.api.types.is_any_real_numeric_dtype(target.dtype)
     if args.numbers and not is_numeric:
         raise ValueError(
             f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: "
@@ -435,6 +440,7 @@ def target_is_classes(target, args) -> bool:
         )
     if args.classes or args.numbers:
         return args.classes
+    n_different = target.nunique()
     if not is_numeric and n_different > max(20, len(target) / 2):
         raise ValueError(
             f"the target {args.target!r} has {n_different:,} different values in {len(target):,} "
@@ -475,7 +481,7 @@ def has_copies(table) -> bool:
         try:
             warn_of_copies(table)
         except TypeError:
-            # A column holds lists, which the fit refuses.
+            # a column holds lists, which the fit refuses
             return False
     return bool(caught)
 
@@ -491,13 +497,13 @@ def fitted(table, target, from_file, args):
         import selfencoder
     kinds = {None: "", True: "Classifier", False: "Regressor"}
     model = getattr(selfencoder, f"KernelSelfEncoder{kinds[classes]}")(random_state=0)
+    y = None if target is None else target.to_numpy()
     with about_the_table(), working(what):
         groups = "duplicates" if has_copies(table) else None
-        y = () if target is None else (target.to_numpy(),)
-        model.fit(table, *y, groups=groups)
+        model.fit(table, y, groups=groups)
     describe(table)
-    n_left_out = from_file["n_left_out"]
     model.from_file_ = from_file
+    n_left_out = from_file["n_left_out"]
     summary = f"{len(table):,} rows of {table.shape[1]} columns"
     if n_left_out:
         summary += f" ({n_left_out:,} without {args.target!r} are left out)"
@@ -546,7 +552,6 @@ def read_queries(names: list, from_file: dict, args):
 
 # %% ../nbs/tools/cli.ipynb #14c9a046
 @command(
-    TABLE,
     *LEARNING,
     option(
         "-o",
@@ -555,8 +560,6 @@ def read_queries(names: list, from_file: dict, args):
         metavar="MODEL",
         help="where to write the model, such as model.skops",
     ),
-    *READING,
-    DECIMAL,
 )
 def fit(args):
     """learn from a table, once, and keep what was learned in a file
@@ -580,7 +583,7 @@ def fit(args):
     note(f"{summary}; written to {args.out}")
 
 
-@command(MODEL, QUERY, ANSWERS, *READING)
+@command(*ANSWERING)
 def predict(args):
     """predict the target of new rows with a model from `fit`
 
@@ -614,19 +617,9 @@ def predict(args):
     write_answer(found, args.out)
 
 # %% ../nbs/tools/cli.ipynb #58e82af6
-def row_names(model):
-    "Return the names of the training rows, or else their positions"
-    import numpy as np
-
-    return np.asarray(getattr(model, "row_names_", np.arange(model.n_samples_fit_)), dtype=object)
-
-
 @command(
-    MODEL,
-    QUERY,
+    *ANSWERING,
     option("-k", type=int, default=5, metavar="K", help="how many neighbours (default: 5)"),
-    ANSWERS,
-    *READING,
 )
 def neighbors(args):
     """find the most similar rows of the training table for each new row
@@ -656,9 +649,9 @@ def neighbors(args):
         distances, rows = model.kneighbors(queries, args.k)
         found = pd.DataFrame(
             {
-                "query": np.repeat(np.asarray(queries.index, dtype=object), args.k),
+                "query": queries.index.repeat(args.k),
                 "rank": np.tile(np.arange(1, args.k + 1), len(queries)),
-                "neighbor": row_names(model)[rows.ravel()],
+                "neighbor": model.row_names_[rows.ravel()],
                 "distance": distances.ravel(),
             }
         )
@@ -674,25 +667,23 @@ def shown(model, rows):
     from selfencoder.tables import as_floats
     from selfencoder.text_values import FreeText
 
-    coordinates = model.coordinates_
     rows = rows.copy(deep=False)
-    for j, (name, column) in enumerate(zip(rows, coordinates.columns_)):
-        reader = coordinates.text_.readers.get(j)
-        if reader is not None and not isinstance(reader, FreeText):
+    readers = model.coordinates_.text_.readers
+    for j, (name, column) in enumerate(zip(rows, model.coordinates_.columns_)):
+        reader = readers.get(j)
+        if isinstance(reader, FreeText):
+            continue
+        if reader is not None:
             rows[name] = reader.read(rows[name])
-        is_text = not isinstance(reader, FreeText) and rows[name].dtype.kind not in "biufmM"
-        if is_text and column.kind == "number":
+        if column.kind == "number" and rows[name].dtype.kind not in "biufmM":
             rows[name] = as_floats(rows[name], name, text=True)
     return rows
 
 
 @command(
-    TABLE,
-    option("query", nargs="?", metavar="NEW", help="new rows, which the page shows first"),
     *LEARNING,
+    option("query", nargs="?", metavar="NEW", help="new rows, which the page shows first"),
     option("-o", "--out", required=True, metavar="PAGE", help="where to write, such as look.html"),
-    *READING,
-    DECIMAL,
 )
 def explore(args):
     """look at a table: one page with a map of its rows, and reasons for each row, also new ones
@@ -712,9 +703,7 @@ def explore(args):
         raise ValueError("only one of the two tables can come through the pipe")
     check_out(args.out, *inputs)
     table, target, from_file = training_table(args)
-    new = None
-    if args.query is not None:
-        new = read_queries(list(table), from_file, args)
+    new = None if args.query is None else read_queries(list(table), from_file, args)
     about = sample_note(len(table))
     rows = sample_rows(len(table))
     table = table.iloc[rows]

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from jinja2 import Environment, PackageLoader
+from scipy.sparse import triu
 from sklearn.base import clone
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
@@ -128,12 +129,10 @@ def similar_rows(model, table: pd.DataFrame, X: pd.DataFrame | None) -> tuple:
 
 def nearest_pairs(distances: np.ndarray, rows: np.ndarray, most: int = 500) -> list:
     "Return the pairs of training rows with the smallest distances, each once"
-    own = np.arange(len(rows))[:, None]
-    first = np.minimum(own, rows).ravel()
-    second = np.maximum(own, rows).ravel()
-    pairs = pd.DataFrame({"a": first, "b": second, "d": distances.ravel().round(4)})
-    pairs = pairs.drop_duplicates(["a", "b"]).sort_values(["d", "a", "b"])
-    return list(pairs[:most].itertuples(index=False, name=None))
+    graph = triu(symmetric_graph(distances.round(4), rows), k=1, format="coo")
+    pairs = pd.DataFrame({"a": graph.row, "b": graph.col, "d": graph.data})
+    pairs = pairs.sort_values(["d", "a", "b"])[:most]
+    return list(pairs.itertuples(index=False, name=None))
 
 
 def packed(shares: np.ndarray) -> str:
