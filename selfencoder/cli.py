@@ -159,32 +159,32 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
     arguments = sys.argv[1:] if arguments is None else arguments
     parser = make_parser()
     word = next(iter(arguments), "")
-    if word and not word.startswith("-") and word not in COMMANDS:
+    if word in COMMANDS:
+        parser.commands[word].refuse_unknown(arguments[1:])
+    elif word and not word.startswith("-"):
         near = nearest_name(word, COMMANDS)
         hint = f"; did you mean {near!r}?" if near else f", only {', '.join(COMMANDS)}"
         parser.error(f"there is no command {word!r}{hint}")
-    if word in COMMANDS:
-        parser.commands[word].refuse_unknown(arguments[1:])
     args, extra = parser.parse_known_args(arguments)
     if extra:
         args.parser.refuse_extra(extra)
     if "run" not in args:
         return parser.print_help()
-    # Results remember how they were made.
+    # results remember how they were made
     args.typed = " ".join(["selfencoder", *arguments])
     try:
         with notes_for_warnings():
             code = args.run(args)
         if sys.stdout:
-            # What cannot be written is found here, not when Python ends.
+            # what cannot be written is found here, not when Python ends
             sys.stdout.flush()
         return code
     except BrokenPipeError:
         _forget_output()
-        # The shell's code for "nobody reads on".
+        # the shell's code for "nobody reads on"
         return 141
     except KeyboardInterrupt:
-        # The shell's code for "stopped by Ctrl-C".
+        # the shell's code for "stopped by Ctrl-C"
         return 130
     except OSError as error:
         _forget_output()
@@ -514,13 +514,16 @@ def fitted(table, target, from_file, args):
     return model, target, summary
 
 # %% ../nbs/tools/cli.ipynb #ef82ec61
-def open_model(path: str):
-    "Open a model file"
+def open_model(args):
+    "Open the model that answers, after a check of where the answer goes"
     from selfencoder import KernelSelfEncoder
+    from selfencoder.table_files import check_answer_file
 
-    with working(f"reading {path}"):
+    check_answer_file(args.out)
+    check_out(args.out, args.model, args.query)
+    with working(f"reading {args.model}"):
         try:
-            return KernelSelfEncoder.load(path)
+            return KernelSelfEncoder.load(args.model)
         except FileNotFoundError as error:
             raise ValueError(str(error)) from None
 
@@ -597,11 +600,8 @@ def predict(args):
         cat new.csv | selfencoder predict churn.skops - | head
     """
     import pandas as pd
-    from selfencoder.table_files import check_answer_file
 
-    check_answer_file(args.out)
-    check_out(args.out, args.model, args.query)
-    model = open_model(args.model)
+    model = open_model(args)
     if not hasattr(model, "predict"):
         raise ValueError(
             f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such "
@@ -636,11 +636,8 @@ def neighbors(args):
     import numpy as np
     import pandas as pd
     from selfencoder.reasons import fitted_model
-    from selfencoder.table_files import check_answer_file
 
-    check_answer_file(args.out)
-    check_out(args.out, args.model, args.query)
-    model = open_model(args.model)
+    model = open_model(args)
     most = model.geometry_.n_outputs
     if not 1 <= args.k <= most:
         raise ValueError(f"-k must be between 1 and {most}, the rows learned from; got {args.k}")

@@ -6,7 +6,6 @@
 __all__ = ['Exploration', 'sample_rows', 'sample_note', 'explore']
 
 # %% ../nbs/tools/explorer.ipynb #fc5ca2cb
-import json
 import sys
 from base64 import b64encode
 from collections import Counter
@@ -489,8 +488,8 @@ def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndar
 
 def fitting_columns(records: list, share_bytes: int) -> np.ndarray:
     "Return the columns that count most and fit into a page; `share_bytes`: of the shares of one"
-    texts = [json.dumps(record, ensure_ascii=False) for record in records]
-    sizes = np.array([len(text.encode("utf-8", "replace")) for text in texts])
+    # as long as their JSON
+    sizes = np.array([len(repr(record).encode()) for record in records])
     counts = [(record["importance"] or 0) + record["share"] for record in records]
     order = np.argsort(-np.array(counts), kind="stable")
     fit = order[np.cumsum(sizes[order] + share_bytes) <= ROOM]

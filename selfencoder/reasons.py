@@ -332,20 +332,6 @@ def predict_sets(
     return pd.DataFrame(found, columns=model.classes_)
 
 # %% ../nbs/tools/reasons.ipynb #f7980f36
-def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "Return queries, training rows and similarities of the pairs of at least this similarity"
-    n = len(fitted_model(model).rows)
-    n_queries = n if X is None else len(X)
-    # ten million pairs are looked at
-    most = max(50, 10_000_000 // n_queries)
-    possible = n - 1 if X is None else n
-    distances, rows = model.kneighbors(X, min(most, possible))
-    farthest = np.sqrt(2 - 2 * threshold) + 1e-12
-    near = distances <= farthest
-    query = np.nonzero(near)[0]
-    return query, rows[near], 1 - distances[near] ** 2 / 2
-
-# %% ../nbs/tools/reasons.ipynb #39885b0f
 def near_duplicates(
     model,  # a fitted kernel self-encoder
     threshold: float = 0.8,  # the least similarity, from 0 to 1
@@ -358,24 +344,29 @@ def near_duplicates(
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1; got {threshold}.")
     fitted = fitted_model(model)
-    row, other, similarity = similar_pairs(model, X, threshold)
-    names = fitted.row_names
+    n = len(fitted.rows)
+    possible = n - 1 if X is None else n
+    n_queries = n if X is None else len(X)
+    # of ten million pairs
+    most = max(50, 10_000_000 // n_queries)
+    distances, rows = model.kneighbors(X, min(most, possible))
+    near = distances <= np.sqrt(2 - 2 * threshold) + 1e-12
+    places = np.stack([np.nonzero(near)[0], rows[near]], axis=1)
     if X is None:
-        # each pair once
-        first = np.minimum(row, other)
-        second = np.maximum(row, other)
-        _, once = np.unique(first * len(names) + second, return_index=True)
-        row, other, similarity = first[once], second[once], similarity[once]
-    else:
-        names = frame_of(model, X).index.to_numpy()
-    found = pd.DataFrame(
-        {"row": names[row], "other": fitted.row_names[other], "similarity": similarity}
-    )
+        places.sort(axis=1)
+    pairs = pd.DataFrame(places, columns=["row", "other"])
+    pairs["similarity"] = 1 - distances[near] ** 2 / 2
+    # each pair once
+    pairs = pairs.drop_duplicates(["row", "other"]).sort_values(["row", "other"])
+    pairs = pairs.sort_values("similarity", ascending=False, kind="stable", ignore_index=True)
     if fitted.target is not None and not fitted.target.several:
         if X is None:
-            found["label"] = fitted.y[row]
-        found["label of other"] = fitted.y[other]
-    return found.sort_values("similarity", ascending=False, kind="stable", ignore_index=True)
+            pairs["label"] = fitted.y[pairs.row]
+        pairs["label of other"] = fitted.y[pairs.other]
+    names = fitted.row_names if X is None else frame_of(model, X).index.to_numpy()
+    pairs["row"] = names[pairs.row]
+    pairs["other"] = fitted.row_names[pairs.other]
+    return pairs
 
 # %% ../nbs/tools/reasons.ipynb #c6aca984
 def without(model, rows):
