@@ -37,10 +37,10 @@ def command(*options):
     return register
 
 # %% ../nbs/tools/cli.ipynb #03e6a2d8
-def nearest_name(name: str, known, cutoff: float = 0.6) -> str | None:
+def nearest_name(name: str, known) -> str | None:
     "Return the known name that was perhaps meant, or None; upper and lower case count the same"
     small = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name.lower(), small, n=1, cutoff=cutoff)
+    near = difflib.get_close_matches(name.lower(), small, n=1)
     return small[near[0]] if near else None
 
 
@@ -58,8 +58,7 @@ class Parser(argparse.ArgumentParser):
         wrong = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
         if wrong is None:
             self.error(f"{words[0]!r} is one word too many")
-        known = [name for name in self._option_string_actions if name.startswith("--")]
-        near = nearest_name(wrong, known, 0.7)
+        near = nearest_name(wrong, self._option_string_actions)
         hint = f"; did you mean {near!r}?" if near else ""
         self.error(f"there is no option {wrong!r}{hint}")
 
@@ -67,13 +66,10 @@ class Parser(argparse.ArgumentParser):
         "Raise SystemExit for options that do not exist, before one that is missing is asked for"
         if "--" in words:
             words = words[: words.index("--")]
-        known = self._option_string_actions
-        unknown = []
         for word in words:
-            if word.startswith("--") and word.partition("=")[0] not in known:
-                unknown.append(word)
-        if unknown:
-            self.refuse_extra(unknown)
+            name = word.partition("=")[0]
+            if name.startswith("--") and name not in self._option_string_actions:
+                self.refuse_extra([name])
 
 # %% ../nbs/tools/cli.ipynb #9853e701
 def make_parser() -> Parser:
@@ -363,7 +359,7 @@ def training_table(args):
             raise ValueError(f"{args.table!r} has no column {args.id!r}, which --id names")
         readers = decimal_readers(content, args.decimal)
         table = typed_table(content, readers, args.id)
-    if args.id is not None and not table.index.is_unique:
+    if not table.index.is_unique:
         note(f"the id {args.id!r} names more than one row with one name")
     ignored = [column for column in args.ignore if column != args.id]
     wanted = ignored if args.target is None else [*ignored, args.target]

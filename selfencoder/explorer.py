@@ -84,16 +84,19 @@ def widest_directions(model, table: pd.DataFrame) -> np.ndarray:
     _, sizes, axes = np.linalg.svd(squares, full_matrices=False)
     points = axes[:2].T * np.sqrt(sizes[:2])
     # the skew of the rows decides the direction
-    return points * np.where((points**3).sum(axis=0) < 0, -1.0, 1.0)
+    skew = (points**3).sum(axis=0)
+    return points * np.where(skew < 0, -1.0, 1.0)
 
 
 def map_of_rows(model, table: pd.DataFrame) -> np.ndarray:
     "Return a place for each training row: t-SNE of the distances to the nearest rows"
     n = len(table)
     perplexity = min(15.0, (n - 1) / 4)
-    distances, rows = model.kneighbors(None, min(int(3 * perplexity) + 2, n - 1))
-    start = widest_directions(model, table)
-    start = (1e-4 * start / max(start[:, 0].std(), 1e-300)).astype(np.float32)
+    k = min(int(3 * perplexity) + 2, n - 1)
+    graph = symmetric_graph(*model.kneighbors(None, k))
+    directions = widest_directions(model, table)
+    spread = max(directions[:, 0].std(), 1e-300)
+    start = (1e-4 * directions / spread).astype(np.float32)
     tsne = TSNE(
         metric="precomputed",
         init=start,
@@ -104,7 +107,7 @@ def map_of_rows(model, table: pd.DataFrame) -> np.ndarray:
     )
     # sums in one order: the same bytes every time
     with threadpool_limits(1):
-        return tsne.fit_transform(symmetric_graph(distances, rows)).astype(float)
+        return tsne.fit_transform(graph).astype(float)
 
 
 def map_record(points: np.ndarray) -> dict:
@@ -112,8 +115,9 @@ def map_record(points: np.ndarray) -> dict:
     low = points.min(axis=0)
     high = points.max(axis=0)
     width = max((high - low).max(), 1e-300)
-    scaled = (points - (low + high) / 2) / width + 0.5
-    x, y = (scaled * 10_000).round().astype(int).T.tolist()
+    middle = (low + high) / 2
+    scaled = (points - middle) / width + 0.5
+    x, y = (10_000 * scaled).round().astype(int).T.tolist()
     return {"x": x, "y": y}
 
 # %% ../nbs/tools/explorer.ipynb #e7f63bb2
@@ -121,17 +125,20 @@ def similar_rows(model, table: pd.DataFrame, X: pd.DataFrame | None) -> tuple:
     "Return distances, positions (rows, k) and parts (rows, k, columns) of the most similar rows"
     k = min(6, len(table) - 1)
     distances, rows = model.kneighbors(X, k)
-    shares = distance_shares(model, table if X is None else X, rows)
+    given = table if X is None else X
+    shares = distance_shares(model, given, rows)
     total = shares.sum(axis=2, keepdims=True)
-    return distances, rows, shares / np.maximum(total, 1e-300)
+    parts = shares / np.maximum(total, 1e-300)
+    return distances, rows, parts
 
 
 def nearest_pairs(distances: np.ndarray, rows: np.ndarray, most: int = 500) -> list:
     "Return the pairs of training rows with the smallest distances, each once"
-    graph = triu(symmetric_graph(distances.round(4), rows), k=1, format="coo")
-    pairs = pd.DataFrame({"a": graph.row, "b": graph.col, "d": graph.data})
-    pairs = pairs.sort_values(["d", "a", "b"])[:most]
-    return list(pairs.itertuples(index=False, name=None))
+    graph = symmetric_graph(distances.round(4), rows)
+    upper = triu(graph, k=1, format="coo")
+    pairs = pd.DataFrame({"a": upper.row, "b": upper.col, "d": upper.data})
+    nearest = pairs.sort_values(["d", "a", "b"])[:most]
+    return list(nearest.itertuples(index=False, name=None))
 
 
 def packed(shares: np.ndarray) -> str:
@@ -157,7 +164,8 @@ def decider_record(model, blocks: list, n_new: int) -> dict:
     weights = of_all_rows(lambda X: row_weights_of(model, X), blocks)
     # no row decides about itself
     k = min(5, weights.shape[1] - 1)
-    rows = np.argsort(-np.abs(weights), axis=1, kind="stable")[:, :k]
+    order = np.argsort(-np.abs(weights), axis=1, kind="stable")
+    rows = order[:, :k]
     largest = np.take_along_axis(weights, rows, axis=1)
     return {"k": k, "rows": flat(rows + n_new), "weights": flat(largest)}
 
@@ -190,7 +198,9 @@ def class_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
     probabilities = of_all_rows(model.predict_proba, blocks)
     votes = of_all_rows(lambda X: model.vote(X, indicators), blocks)
     # the page names four of them
-    likely = np.argsort(-probabilities, axis=1, kind="stable")[:, :4]
+    order = np.argsort(-probabilities, axis=1, kind="stable")
+    likely = order[:, :4]
+    top_votes = np.take_along_axis(votes, likely[:, :1], axis=1)
     own = probabilities[n_new:][np.arange(len(codes)), codes]
     record = {
         "kind": "classes",
@@ -200,7 +210,7 @@ def class_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
         "mean": indicators.mean(axis=0).tolist(),
         "likely": likely.tolist(),
         "probabilities": rounded(np.take_along_axis(probabilities, likely, axis=1)),
-        "votes": rounded(np.take_along_axis(votes, likely[:, :1], axis=1)[:, 0]),
+        "votes": rounded(top_votes[:, 0]),
     }
     try:
         sets = of_all_rows(lambda X: predict_sets(model, X), blocks)
@@ -366,7 +376,8 @@ def new_rows(model, table: pd.DataFrame, new) -> pd.DataFrame:
         raise ValueError(f"a page shows 1 to {MOST_NEW:,} new rows; got {len(new):,}.")
     # raises if columns are missing
     model.kneighbors(new[:1], 1)
-    return new if list(new.columns) == list(table.columns) else new[list(table.columns)]
+    names = list(table.columns)
+    return new if list(new.columns) == names else new[names]
 
 
 def names_of_new(new: pd.DataFrame, new_ids, id_name) -> list:

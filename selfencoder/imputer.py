@@ -78,7 +78,9 @@ class CategoryFiller:
     def fit(cls, values: pd.Series, others: pd.DataFrame, invariance):
         "Learn the known values of a column from the other columns"
         known = values.notna().to_numpy()
-        codes, levels = pd.factorize(values[known], sort=not values.dtype == object)
+        # objects of several types have no order
+        has_order = values.dtype != object
+        codes, levels = pd.factorize(values[known], sort=has_order)
         model = fitted_model(codes, others[known], True, invariance)
         return cls(np.asarray(levels, dtype=object), model)
 

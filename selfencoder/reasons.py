@@ -131,7 +131,8 @@ def neighbor_table(
     for i, row in enumerate(nearest):
         label = None if target is None else np.asarray(target)[row]
         head = heading(model.row_names_[row], label)
-        cells[head] = [with_share(*pair) for pair in zip(neighbors.iloc[i], parts[i])]
+        values = neighbors.iloc[i]
+        cells[head] = [with_share(*pair) for pair in zip(values, parts[i])]
         colours[head] = [background(shade) for shade in shades[i]]
     shown = pd.DataFrame(cells, index=x.columns)
     caption = "Distances: " + ", ".join(f"{distance:.2f}" for distance in distances)
@@ -170,8 +171,10 @@ def influences(
         shown = np.concatenate(target.probabilities(votes[None]), axis=1)[0]
         lines.append(("calibration", pd.NA, np.nan, shown - votes))
     labels, rows, weights, added = zip(*lines)
-    found = pd.DataFrame({"row": pd.array(rows, dtype="Int64"), "weight": weights}, index=labels)
-    return pd.concat([found, pd.DataFrame(np.stack(added), found.index, names)], axis=1)
+    rows = pd.array(rows, dtype="Int64")
+    found = pd.DataFrame({"row": rows, "weight": weights}, index=labels)
+    columns = pd.DataFrame(np.stack(added), found.index, names)
+    return pd.concat([found, columns], axis=1)
 
 # %% ../nbs/tools/reasons.ipynb #1a92e2ad
 def relevant_columns(model) -> pd.Series:
