@@ -234,7 +234,6 @@ def number_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
         "kind": "numbers",
         "values": [None] * n_new + values.tolist(),
         "mean": float(values.mean()),
-        "similar": min(20, len(values) - 1),
         "predicted": rounded(of_all_rows(model.predict, blocks)),
         "votes": rounded(of_all_rows(lambda X: model.vote(X, values), blocks)),
     }
@@ -345,8 +344,7 @@ def explore(
         "title": title,
         "ids": unique_texts([*new_names, *ids]),
         "id": None if id_name is None else str(id_name),
-        "method": f"Made with selfencoder. Similarities: {type(model).__name__}. Distances, "
-        "probabilities and contributions are exact sums; the map is a picture of them.",
+        "model": type(model).__name__,
     }
     record["summary"] = note + summary_of(model, record)
     return Exploration(model, table, record)
@@ -436,7 +434,6 @@ def explored(model, table, target, new, say) -> dict:
         "new": n_new,
         "columns": [columns[j] for j in shown],
         "hidden": len(columns) - len(shown),
-        "columns_note": columns_note(model),
         "pairs": [[a + n_new, b + n_new, d] for a, b, d in pairs],
         "map": map_record(np.vstack([middles, points])),
         "near": {
@@ -464,16 +461,7 @@ def target_record(model, target: pd.Series | None, blocks: list, n_new: int, say
     record = name | answers_of(model, target, blocks, n_new)
     say("4 of 5, rows that made the answers")
     record["deciders"] = decider_record(model, blocks, n_new)
-    record["correction"] = correction_of(model)
     return record
-
-
-def correction_of(model) -> str:
-    "Return what the line between the votes and the number shown is called"
-    names = ["calibration"] if hasattr(model, "classes_") else []
-    if getattr(model, "column_weights_", None) is not None:
-        names.append("cross-fitting")
-    return " and ".join(names)
 
 # %% ../nbs/tools/explorer.ipynb #500f137e
 def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndarray) -> list:
@@ -539,23 +527,3 @@ def score_words(model, target: dict) -> str:
         f"({str(target['classes'][usual])!r} for all would be right for "
         f"{100 * target['mean'][usual]:.0f} %)"
     )
-
-
-def columns_note(model) -> str:
-    "Return what the list of columns shows"
-    effect = ""
-    idle = ""
-    if hasattr(model, "predict"):
-        effect = (
-            "Effect: how much worse predictions become if the cells of the column come from other "
-            "rows (loss of R², each row predicted by the others). "
-        )
-        idle = " Much share and little effect: rows differ in it, and it matters little."
-    weight = "All columns count the same when rows are compared. "
-    if getattr(model, "column_weights_", None) is not None:
-        weight = "Weight: how much the column counts when rows are compared. "
-    share = (
-        "Share: how much of the distance between a row and its most similar rows is due to the "
-        "column."
-    )
-    return effect + weight + share + idle

@@ -10,6 +10,8 @@ const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];
 const n = data.ids.length, k = data.near.k, columns = data.columns, target = data.target;
 const known = n - data.new, isNew = i => i < data.new;      // new rows come first
 const isClasses = target?.kind === "classes", isPredicted = Boolean(target?.deciders);
+// whether columns have weights of their own when rows are compared
+const isWeighted = columns.some(column => column.importance != null);
 const shares = Int8Array.from(atob(data.near.shares), letter => letter.charCodeAt(0));        // percent
 const $ = id => document.getElementById(id);
 
@@ -388,6 +390,12 @@ const isOutside = i => target.low && (given(i) < target.low[i] || given(i) > tar
 const isDoubtful = i => !isNew(i) && (isClasses ? target.likely[i][0] !== target.codes[i] : isOutside(i));
 const isKnown = i => !isNew(i);
 const KEYS = "Click a heading to sort, a row to open it. Arrow keys move from row to row.";
+const columnsNote = [
+  isPredicted && "Effect: how much worse predictions become if the cells of the column come from other rows (loss of R\u00b2, "
+    + "each row predicted by the others).",
+  isWeighted ? "Weight: how much the column counts when rows are compared." : "All columns count the same when rows are compared.",
+  "Share: how much of the distance between a row and its most similar rows is due to the column.",
+  isPredicted && "Much share and little effect: rows differ in it, and it matters little."];
 const LISTS = {
   new: data.new > 0 && { title: "New rows", draw: drawRows, rows: () => state.rows.filter(isNew),
     note: `${KEYS} Printed, each new row takes a sheet.` },
@@ -401,7 +409,7 @@ const LISTS = {
     note: "Pairs of rows with the smallest distances. At distance 0 all compared columns agree." },
   unusual: { title: "Unusual rows", draw: drawRows, rows: () => state.rows.filter(isKnown), sort: ["novelty", true],
     note: "Rows that the table explains least: those with the largest novelty." },
-  columns: { title: "Columns", draw: drawColumns, note: data.columns_note },
+  columns: { title: "Columns", draw: drawColumns, note: columnsNote.filter(Boolean).join(" ") },
 };
 const sorting = () => state.sort ?? LISTS[state.list].sort ?? [];
 
@@ -576,7 +584,7 @@ function classParts(i) {
 function numberParts(i) {
   if (!target.low) return [];
   return [make("p", {}, `In about nine of ten such cases the number lies between ${textOf(target.low[i])} and ${
-    textOf(target.high[i])}: at the ${target.similar} most similar rows the prediction was off by ${
+    textOf(target.high[i])}: at the ${Math.min(20, known - 1)} most similar rows the prediction was off by ${
     textOf(target.off[i])} on average.`)];
 }
 
@@ -649,6 +657,7 @@ function madePart(i) {
   const others = vote - mean - pushes.reduce((sum, push) => sum + push, 0), correction = end - vote;
   const largest = Math.max(...[...pushes, others, correction].map(Math.abs), 1e-12);
   const text = value => isClasses ? `${(100 * value).toFixed(1)}\u00a0%` : textOf(value);
+  const steps = [isClasses && "calibration", isWeighted && !isNew(i) && "cross-fitting"].filter(Boolean).join(" and ");
   const line = (who, label, push) => tr(rowHead(who), td(label), td(signed(push, text)), make("td",
     { class: "push", "aria-hidden": "true" }, make("i", { class: push > 0 ? "up" : "down",
       style: { width: `${50 * Math.abs(push) / largest}%` } })));
@@ -656,7 +665,7 @@ function madePart(i) {
   const lines = [sum(isClasses ? `share of ${label} among all rows` : "mean of all rows", mean),
     ...rows.map((row, r) => line(linkTo(row), textOf(given(row)), pushes[r])),
     line(`${known - !isNew(i) - size} other rows together`, "", others),
-    Math.abs(correction) > 1e-6 * Math.abs(end) && line(isNew(i) ? "calibration" : target.correction, "", correction),
+    Math.abs(correction) > 1e-6 * Math.abs(end) && line(steps, "", correction),
     sum(isClasses ? `probability of ${label}` : `predicted ${label}`, end)];
   return [make("h3", {}, "What made the answer"),
     note("Begin with what holds for all rows; each row moves it towards its own label, or away from it."),
