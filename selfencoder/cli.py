@@ -382,7 +382,7 @@ def _note_row_numbers(table):
     "Write a note about columns that grow from row to row"
     for name, values in table.items():
         is_integer = values.dtype.kind in "iu" and len(values) >= 20
-        if is_integer and (values.diff().iloc[1:] > 0).all():
+        if is_integer and values.is_monotonic_increasing and values.is_unique:
             note(
                 f"column {name!r} grows from row to row, as a row number does: if it is one, leave "
                 f"it out with --ignore {name!r}, or name the rows by it with --id {name!r}"
@@ -461,7 +461,7 @@ def describe(table):
     with about_the_table():
         described = describe_columns(table)
     shown = described.iloc[:25]
-    width = max(len(name) for name in shown.index)
+    width = shown.index.str.len().max()
     for name, kind, examples in shown.itertuples():
         print(f"  {name:<{width}}  {kind:<8}  {examples:.70}", file=sys.stderr)
     if len(described) > len(shown):

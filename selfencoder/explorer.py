@@ -63,10 +63,9 @@ def column_record(name, values: pd.Series, new=()) -> dict:
     for some in (cells, cells_of_new):
         levels += sorted(set(some) - {None, *levels}, key=str)
     places = {level: code for code, level in enumerate(levels)}
-    types = {type(cell) for cell in cells if cell is not None}
     return {
         "name": str(name),
-        "kind": "boolean" if types == {bool} else "text",
+        "kind": "text",
         "levels": levels,
         "codes": [places.get(cell, -1) for cell in cells_of_new + cells],
     }
@@ -203,8 +202,8 @@ def class_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
     top_votes = np.take_along_axis(votes, likely[:, :1], axis=1)
     own = probabilities[n_new:][np.arange(len(codes)), codes]
     record = {
-        "kind": "classes",
-        "classes": [plain_cell(label) for label in model.classes_],
+        "kind": "text",
+        "levels": [plain_cell(label) for label in model.classes_],
         "codes": [-1] * n_new + codes.tolist(),
         "doubt": [None] * n_new + (1 - own).round(4).tolist(),
         "mean": indicators.mean(axis=0).tolist(),
@@ -231,7 +230,7 @@ def number_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
         return total / np.maximum(count, 1)
 
     record = {
-        "kind": "numbers",
+        "kind": "number",
         "values": [None] * n_new + values.tolist(),
         "mean": float(values.mean()),
         "predicted": rounded(of_all_rows(model.predict, blocks)),
@@ -359,11 +358,13 @@ def check_explorable(model, table, y):
         )
     if n < 4:
         raise ValueError("a page needs at least four rows.")
-    if hasattr(model, "predict") and y is None:
-        raise ValueError("the model has a target: pass it as y.")
-    if y is not None and np.ndim(y) != 1:
+    if y is None:
+        if hasattr(model, "predict"):
+            raise ValueError("the model has a target: pass it as y.")
+        return
+    if np.ndim(y) != 1:
         raise ValueError("the page shows one target; y has several.")
-    if y is not None and len(y) != n:
+    if len(y) != n:
         raise ValueError(f"y has {len(y)} entries for {n} rows of X.")
 
 
@@ -451,14 +452,11 @@ def target_record(model, target: pd.Series | None, blocks: list, n_new: int, say
     "Return the target for the page: values, and answers if the model has some"
     if target is None:
         return None
-    name = {"name": str(target.name or "target")}
+    name = str(target.name or "target")
     if not hasattr(model, "predict"):
-        known = column_record("", target, [None] * n_new)
-        if known["kind"] == "number":
-            return name | {"kind": "numbers", "values": known["values"]}
-        return name | {"kind": "classes", "classes": known["levels"], "codes": known["codes"]}
+        return column_record(name, target, [None] * n_new)
     answers_of = class_answers if hasattr(model, "classes_") else number_answers
-    record = name | answers_of(model, target, blocks, n_new)
+    record = {"name": name} | answers_of(model, target, blocks, n_new)
     say("4 of 5, rows that made the answers")
     record["deciders"] = decider_record(model, blocks, n_new)
     return record
@@ -524,6 +522,6 @@ def score_words(model, target: dict) -> str:
     usual = int(np.argmax(target["mean"]))
     return (
         f"{name} is predicted right for {100 * score:.0f} % of rows, each row by the others "
-        f"({str(target['classes'][usual])!r} for all would be right for "
+        f"({str(target['levels'][usual])!r} for all would be right for "
         f"{100 * target['mean'][usual]:.0f} %)"
     )

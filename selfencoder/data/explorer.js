@@ -9,7 +9,7 @@ const GREY = "#8a929a";
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];              // cividis
 const n = data.ids.length, k = data.near.k, columns = data.columns, target = data.target;
 const known = n - data.new, isNew = i => i < data.new;      // new rows come first
-const isClasses = target?.kind === "classes", isPredicted = Boolean(target?.deciders);
+const isClasses = target?.kind === "text", isPredicted = Boolean(target?.deciders);
 // whether columns have weights of their own when rows are compared
 const isWeighted = columns.some(column => column.importance != null);
 const shares = Int8Array.from(atob(data.near.shares), letter => letter.charCodeAt(0));        // percent
@@ -64,12 +64,12 @@ function valueOf(column, i) {
 }
 
 const nameOf = i => data.id || isNew(i) ? data.ids[i] : `row ${data.ids[i]}`;
-const given = i => isClasses ? target.classes[target.codes[i]] : target.values[i];
-const predicted = i => isClasses ? target.classes[target.likely[i][0]] : target.predicted[i];
+const given = i => isClasses ? target.levels[target.codes[i]] : target.values[i];
+const predicted = i => isClasses ? target.levels[target.likely[i][0]] : target.predicted[i];
 
 // ---- fields: what can be searched, sorted and coloured by ---------------------------------------------------------
 
-const kind = isClasses ? "text" : "number", levels = isClasses ? target.classes : null;
+const kind = isClasses ? "text" : "number", levels = isClasses ? target.levels : null;
 const ofId = { key: "id", name: data.id || "row", kind: "text", value: i => data.ids[i] };
 const ofTarget = target && { key: "target", name: target.name, kind, levels, value: given, code: i => target.codes[i] };
 const ofPrediction = isPredicted && { key: "predicted", name: "prediction", kind, levels, value: predicted,
@@ -573,7 +573,7 @@ function answerPart(i) {
 }
 
 function classParts(i) {
-  const label = code => textOf(target.classes[code]), possible = target.possible?.[i] ?? [];
+  const label = code => textOf(target.levels[code]), possible = target.possible?.[i] ?? [];
   const bars = target.likely[i].map((code, c) => [make("span", {}, label(code)), meter(target.probabilities[i][c]),
     make("span", {}, percent(target.probabilities[i][c]))]);
   const sure = possible.length > 1 && make("p", {}, `Not certain: it may be ${possible.map(label).join(" or ")}. In about `
@@ -649,7 +649,7 @@ function madePart(i) {
   // base + rows + all others = vote; then the calibration: the probability or number that is shown above
   if (!isPredicted) return [];
   const size = target.deciders.k, weights = slice(target.deciders.weights, i, size);
-  const code = target.likely?.[i][0], label = isClasses ? textOf(target.classes[code]) : target.name;
+  const code = target.likely?.[i][0], label = isClasses ? textOf(target.levels[code]) : target.name;
   const mean = isClasses ? target.mean[code] : target.mean, vote = target.votes[i];
   const end = isClasses ? target.probabilities[i][0] : target.predicted[i];
   const own = row => isClasses ? Number(target.codes[row] === code) : target.values[row];
