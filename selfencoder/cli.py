@@ -150,6 +150,24 @@ def working(text: str, patience: float = 2.0):
             shown.join()
 
 # %% ../nbs/tools/cli.ipynb #c3726086
+def _about(error: OSError) -> str:
+    "Return what the operating system has refused"
+    if not error.strerror:
+        return str(error)
+    if error.filename:
+        return f"{os.fspath(error.filename)!r} can't be used ({error.strerror})"
+    return f"writing has failed ({error.strerror})"
+
+
+def _forget_output():
+    "Let go what standard output does not take, or Python would try again when it ends"
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+# %% ../nbs/tools/cli.ipynb #5c23bbeb
 def main(arguments: list = None):  # the words after `selfencoder`; by default those that were typed
     "Run one command; return its exit code, or exit with 2 after a mistake in what was typed"
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -188,24 +206,6 @@ def main(arguments: list = None):  # the words after `selfencoder`; by default t
     except (ValueError, MemoryError) as error:
         message = str(error) or "there is not enough memory"
     args.parser.error(message.rstrip("."))
-
-
-def _about(error: OSError) -> str:
-    "Return what the operating system has refused"
-    if not error.strerror:
-        return str(error)
-    if error.filename:
-        return f"{os.fspath(error.filename)!r} can't be used ({error.strerror})"
-    return f"writing has failed ({error.strerror})"
-
-
-def _forget_output():
-    "Let go what standard output does not take, or Python would try again when it ends"
-    try:
-        if sys.stdout:
-            sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 # %% ../nbs/tools/cli.ipynb #cbe8651f
 @command()
@@ -280,7 +280,7 @@ LEARNING = [
     ),
 ]
 
-# %% ../nbs/tools/cli.ipynb #e70c2ac9
+# %% ../nbs/tools/cli.ipynb #d9572afc
 def check_names(given: list, known: list, what: str) -> list:
     "Return the names that are given, or all if none is; raise ValueError if one is not known"
     for name in given or []:
@@ -301,14 +301,14 @@ def writing_to(path):
     except OSError as error:
         raise ValueError(f"{path!r} can't be written ({error.strerror})") from None
 
-
+# %% ../nbs/tools/cli.ipynb #e70c2ac9
 def check_out(out: str, *inputs: str):
     "Raise now what writing to `out` would raise after the work"
     from selfencoder.files import check_writable, is_stream
 
-    if out == "-" and sys.stdout is None:
-        raise ValueError("standard output is closed: name a file with -o")
     if out == "-":
+        if sys.stdout is None:
+            raise ValueError("standard output is closed: name a file with -o")
         return
     with writing_to(out):
         check_writable(out)
@@ -318,7 +318,7 @@ def check_out(out: str, *inputs: str):
         if os.path.exists(path) and os.path.samefile(path, out):
             raise ValueError(f"{out!r} is what is read: write to another file")
 
-
+# %% ../nbs/tools/cli.ipynb #03449b7d
 def write_answer(answer, out: str):
     "Write a table to a file, or to standard output if `out` is '-'"
     from selfencoder.files import write_atomically
@@ -347,7 +347,7 @@ def check_learning(args):
     if args.id is not None and args.id == args.target:
         raise ValueError(f"{args.id!r} cannot be the target and the id: choose one")
 
-
+# %% ../nbs/tools/cli.ipynb #0263b8a2
 def training_table(args):
     "Read the columns to compare, the target (or None), and how to read a file of new rows"
     from selfencoder.table_files import content_of, decimal_readers, typed_table
@@ -419,7 +419,7 @@ def read_target(target, args):
     # a number with a fraction is no label
     return values.astype(str) if values.dtype.kind == "f" else values, True
 
-
+# %% ../nbs/tools/cli.ipynb #86cfb08a
 def target_is_classes(target, args) -> bool:
     "Return whether a target is classes; raise ValueError if it is neither these nor numbers"
     import pandas as pd
@@ -467,7 +467,7 @@ def describe(table):
     if len(described) > len(shown):
         print(f"  ... and {len(described) - len(shown)} more columns", file=sys.stderr)
 
-
+# %% ../nbs/tools/cli.ipynb #4fa58521
 def has_copies(table) -> bool:
     "Return whether rows repeat others in a way that makes leave-one-out too good"
     from selfencoder.kernel.fit import warn_of_copies
@@ -581,7 +581,7 @@ def fit(args):
         model.save("/dev/stdout" if args.out == "-" else args.out)
     note(f"{summary}; written to {args.out}")
 
-
+# %% ../nbs/tools/cli.ipynb #ada147ca
 @command(*ANSWERING)
 def predict(args):
     """predict the target of new rows with a model from `fit`
@@ -672,7 +672,7 @@ def shown(model, rows):
             rows[name] = as_floats(rows[name], name, text=True)
     return rows
 
-
+# %% ../nbs/tools/cli.ipynb #6390ff82
 @command(
     *LEARNING,
     option("query", nargs="?", metavar="NEW", help="new rows, which the page shows first"),
@@ -711,7 +711,7 @@ def explore(args):
     note(f"{summary}; written to {args.out}")
 
 # %% ../nbs/tools/cli.ipynb #818a6c86
-@command(
+REPRODUCING = [
     option(
         "--quick", action="store_true", help="a first look: full training on fewer folds, minutes"
     ),
@@ -773,7 +773,10 @@ def explore(args):
         help="switch one detail at a time between the protocols paper and "
         "published, on six tables, into results/details",
     ),
-)
+]
+
+# %% ../nbs/tools/cli.ipynb #5a91f5b3
+@command(*REPRODUCING)
 def reproduce(args):
     """compute the paper's tables again, next to the paper's figures
 

@@ -86,7 +86,7 @@ def widest_directions(model, table: pd.DataFrame) -> np.ndarray:
     skew = (points**3).sum(axis=0)
     return points * np.where(skew < 0, -1.0, 1.0)
 
-
+# %% ../nbs/tools/explorer.ipynb #3c80dcb4
 def map_of_rows(model, table: pd.DataFrame) -> np.ndarray:
     "Return a place for each training row: t-SNE of the distances to the nearest rows"
     n = len(table)
@@ -178,7 +178,7 @@ def rounded(values):
     "Return the numbers of an array as lists, with seven digits"
     return [rounded(value) for value in values] if np.ndim(values) else float(f"{values:.7g}")
 
-
+# %% ../nbs/tools/explorer.ipynb #c6013017
 def class_codes_of(model, y) -> np.ndarray:
     "Return the place of each label among the classes of the model; raise ValueError if it has none"
     codes = pd.Index(model.classes_).get_indexer(pd.Index(y))
@@ -218,7 +218,7 @@ def class_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
     record["possible"] = [np.flatnonzero(row)[:10].tolist() for row in sets]
     return record
 
-
+# %% ../nbs/tools/explorer.ipynb #d7c5c81a
 def number_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
     "Return the numbers of the rows, their predictions and ranges, and the errors at similar rows"
     # a copy: torch cannot share the read-only arrays of pandas
@@ -331,9 +331,9 @@ def explore(
     ids = pd.Series(list(ids), table.index)
     new = table[:0] if new is None else new_rows(model, table, new)
     new_names = names_of_new(new, new_ids, id_name)
-    if len(table) > MOST_ROWS:
-        note += sample_note(len(table))
-        rows = sample_rows(len(table))
+    note += sample_note(len(table))
+    rows = sample_rows(len(table))
+    if len(rows) < len(table):
         table = table.iloc[rows]
         ids = ids.iloc[rows]
         target = None if target is None else target.iloc[rows]
@@ -378,7 +378,7 @@ def new_rows(model, table: pd.DataFrame, new) -> pd.DataFrame:
     names = list(table.columns)
     return new if list(new.columns) == names else new[names]
 
-
+# %% ../nbs/tools/explorer.ipynb #b1838cdd
 def names_of_new(new: pd.DataFrame, new_ids, id_name) -> list:
     "Return what new rows are called: ids, or labels of the index"
     if new_ids is not None:
@@ -429,7 +429,7 @@ def explored(model, table, target, new, say) -> dict:
     columns = column_records(model, table, new, parts[n_new:])
     k = rows.shape[1]
     share_bytes = len(rows) * k * 4 // 3
-    shown = fitting_columns(columns, share_bytes)
+    shown = fitting_columns(columns, by_weight(model, parts[n_new:]), share_bytes)
     pairs = nearest_pairs(distances[n_new:], rows[n_new:])
     return {
         "new": n_new,
@@ -462,17 +462,24 @@ def target_record(model, target: pd.Series | None, blocks: list, n_new: int, say
     return record
 
 # %% ../nbs/tools/explorer.ipynb #500f137e
+def by_weight(model, parts: np.ndarray) -> np.ndarray:
+    "Return the columns, those first that count most in comparisons and distances"
+    counts = parts.mean(axis=(0, 1))
+    weights = getattr(model, "column_weights_", None)
+    if weights is not None:
+        counts = counts + weights
+    return np.argsort(-counts, kind="stable")
+
+
 def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndarray) -> list:
     "Return each column for the page, with its weight in predictions, comparisons and distances"
-    d = table.shape[1]
     share = parts.mean(axis=(0, 1))
     weights = getattr(model, "column_weights_", None)
-    effects = np.full(d, np.nan)
+    effects = np.full(table.shape[1], np.nan)
     if hasattr(model, "predict"):
-        counts = share if weights is None else share + weights
-        order = np.argsort(-counts, kind="stable")
         # of a wide table those that count most are tried
-        effects = predictive_importance(model, columns=order[:50]).to_numpy()
+        tried = by_weight(model, parts)[:50]
+        effects = predictive_importance(model, columns=tried).to_numpy()
     records = []
     for j, name in enumerate(table.columns):
         record = column_record(name, table.iloc[:, j], new.iloc[:, j])
@@ -483,12 +490,10 @@ def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndar
     return records
 
 
-def fitting_columns(records: list, share_bytes: int) -> np.ndarray:
-    "Return the columns that count most and fit into a page; `share_bytes`: of the shares of one"
+def fitting_columns(records: list, order: np.ndarray, share_bytes: int) -> np.ndarray:
+    "Return the first columns of `order` that fit into a page; `share_bytes`: of the shares of one"
     # as long as their JSON
     sizes = np.array([len(repr(record).encode()) for record in records])
-    counts = [(record["importance"] or 0) + record["share"] for record in records]
-    order = np.argsort(-np.array(counts), kind="stable")
     fit = order[np.cumsum(sizes[order] + share_bytes) <= ROOM]
     if not len(fit):
         raise ValueError("no column of the table fits into a page: its texts are too long.")

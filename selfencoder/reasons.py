@@ -64,7 +64,6 @@ def distance_shares(
 ) -> np.ndarray:  # (rows of X, k, columns)
     "Return how much each column adds to the distance between each row of `X` and its neighbours"
     fitted = fitted_model(model)
-    neighbors = np.asarray(neighbors)
     positions = positions_of(fitted, neighbors.ravel())
     Z = np.repeat(fitted.coordinates.transform(X), neighbors.shape[1], axis=0)
     shares = similarity.column_shares(
