@@ -55,12 +55,13 @@ class Parser(argparse.ArgumentParser):
 
     def refuse_extra(self, words: list):
         "Raise SystemExit with a sentence about words that no option takes"
-        wrong = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
-        if wrong is None:
-            self.error(f"{words[0]!r} is one word too many")
-        near = nearest_name(wrong, self._option_string_actions)
-        hint = f"; did you mean {near!r}?" if near else ""
-        self.error(f"there is no option {wrong!r}{hint}")
+        for word in words:
+            if word.startswith("-"):
+                name = word.partition("=")[0]
+                near = nearest_name(name, self._option_string_actions)
+                hint = f"; did you mean {near!r}?" if near else ""
+                self.error(f"there is no option {name!r}{hint}")
+        self.error(f"{words[0]!r} is one word too many")
 
     def refuse_unknown(self, words: list):
         "Raise SystemExit for options that do not exist, before one that is missing is asked for"
@@ -75,14 +76,14 @@ class Parser(argparse.ArgumentParser):
 def make_parser() -> Parser:
     "Return the parser for `selfencoder` and each of its commands"
     style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-    description = """Nearest neighbours for tables, learned without labels and without preprocessing.
+    about = """Nearest neighbours for tables, learned without labels and without preprocessing.
 
     selfencoder explore customers.csv --target churned --id customer -o look.html
     selfencoder fit customers.csv --target churned --id customer -o churn.skops
     selfencoder predict churn.skops new.csv -o predicted.csv
     selfencoder neighbors churn.skops new.csv -k 3"""
     more = "`selfencoder COMMAND --help` explains one command."
-    parser = Parser(prog="selfencoder", description=description, epilog=more, **style)
+    parser = Parser(prog="selfencoder", description=about, epilog=more, **style)
     parser.add_argument("--version", action="version", version=f"selfencoder {__version__}")
     parser.set_defaults(parser=parser)
     words = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -396,7 +397,8 @@ def read_target(target, args):
 
     if holds_text(target) and not args.classes:
         reader = date_reader(target, args.target) or number_reader(target, args.target)
-        target = target if reader is None else reader.read(target)
+        if reader is not None:
+            target = reader.read(target)
     values = target.infer_objects()
     if values.isna().any():
         example = values.index[values.isna()][0]
@@ -404,7 +406,8 @@ def read_target(target, args):
             f"the target {args.target!r} holds numbers, but not in row {example}: correct it, or "
             "leave it empty"
         )
-    if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
+    is_whole = values.dtype.kind == "f" and (values % 1 == 0).all()
+    if is_whole and values.abs().max() < 2**53:
         values = values.astype(int)
     if not target_is_classes(values, args):
         note(f"{args.target!r} is taken as a number (--classes: as classes)")
@@ -416,8 +419,10 @@ def read_target(target, args):
         )
     as_number = " (--numbers: as a number)" if values.dtype.kind in "iuf" else ""
     note(f"{args.target!r} is taken as {values.nunique()} classes{as_number}")
-    # a number with a fraction is no label
-    return values.astype(str) if values.dtype.kind == "f" else values, True
+    if values.dtype.kind == "f":
+        # a number with a fraction is no label
+        values = values.astype(str)
+    return values, True
 
 # %% ../nbs/tools/cli.ipynb #86cfb08a
 def target_is_classes(target, args) -> bool:
@@ -442,7 +447,9 @@ def target_is_classes(target, args) -> bool:
             f"the target {args.target!r} has {n_different:,} different values in {len(target):,} "
             "rows, which are hardly classes: choose another column, or pass --classes"
         )
-    return not is_numeric or n_different <= 20 and bool((target % 1 == 0).all())
+    if not is_numeric:
+        return True
+    return n_different <= 20 and bool((target % 1 == 0).all())
 
 # %% ../nbs/tools/cli.ipynb #b9da4785
 @contextmanager
@@ -578,7 +585,8 @@ def fit(args):
     check_out(args.out, args.table)
     model, _, summary = fitted(*training_table(args), args)
     with writing_to(args.out):
-        model.save("/dev/stdout" if args.out == "-" else args.out)
+        path = "/dev/stdout" if args.out == "-" else args.out
+        model.save(path)
     note(f"{summary}; written to {args.out}")
 
 # %% ../nbs/tools/cli.ipynb #ada147ca
@@ -700,12 +708,15 @@ def explore(args):
     about = sample_note(len(table))
     rows = sample_rows(len(table))
     table = table.iloc[rows]
-    target = None if target is None else target.iloc[rows]
+    if target is not None:
+        target = target.iloc[rows]
     model, target, summary = fitted(table, target, from_file, args)
     title = "Table" if args.table == "-" else os.path.basename(args.table)
     with about_the_table():
-        new = None if new is None else shown(model, new)
-        page = explored(model, shown(model, table), target, new, title=title, note=about)
+        table = shown(model, table)
+        if new is not None:
+            new = shown(model, new)
+        page = explored(model, table, target, new, title=title, note=about)
     with writing_to(args.out):
         page.save(args.out)
     note(f"{summary}; written to {args.out}")

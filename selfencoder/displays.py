@@ -55,21 +55,15 @@ class VoronoiDisplay(Display):
     def from_estimator(
         cls,
         estimator,  # fitted, with kneighbors
-        X,  # the training table, (n, 2)
+        X,  # the training points, (n, 2)
         ax=None,
     ):
         "Find the nearest training row of each point of a grid, and draw"
-        points = np.asarray(X, dtype=float)
-        if points.ndim != 2 or points.shape[1] != 2:
-            raise ValueError(
-                f"a Voronoi diagram needs a table with 2 columns; got one of shape {points.shape}."
-            )
-        xx, yy = grid_around(points)
-        table = np.stack([xx.ravel(), yy.ravel()], axis=1)
-        if isinstance(X, pd.DataFrame):
-            table = pd.DataFrame(table, columns=X.columns)
-        nearest = estimator.kneighbors(table, n_neighbors=1, return_distance=False)
-        return cls(xx, yy, nearest.reshape(xx.shape), points).plot(ax)
+        xx, yy = grid_around(X)
+        plane = np.stack([xx.ravel(), yy.ravel()], axis=1)
+        nearest = estimator.kneighbors(plane, n_neighbors=1, return_distance=False)
+        regions = nearest.reshape(xx.shape)
+        return cls(xx, yy, regions, X).plot(ax)
 
     def plot(self, ax=None):
         "Draw the regions, their borders and the points"
@@ -155,10 +149,12 @@ class WaterfallDisplay(Display):
         colors = np.where(sizes >= 0, OKABE_ITO[0], OKABE_ITO[3])
         colors[self.contributions.index[1:] == "calibration"] = "#999999"
         bars = ax.barh(places, sizes, left=ends[:-1], color=colors, edgecolor="white")
-        ax.bar_label(bars, [f"{size:+.3g}" for size in sizes], padding=4, fontsize="small")
+        texts = [f"{size:+.3g}" for size in sizes]
+        ax.bar_label(bars, texts, padding=4, fontsize="small")
         ax.vlines(ends[:-1], places - 1, places, color="0.5", lw=0.8, zorder=0)
-        ax.axvline(ends[0], color="black", ls=":", lw=1, zorder=0, label=f"base {ends[0]:.3g}")
-        ax.axvline(ends[-1], color="black", lw=1, zorder=0, label=f"prediction {ends[-1]:.3g}")
+        behind = {"color": "black", "lw": 1, "zorder": 0}
+        ax.axvline(ends[0], ls=":", label=f"base {ends[0]:.3g}", **behind)
+        ax.axvline(ends[-1], label=f"prediction {ends[-1]:.3g}", **behind)
         ax.set_yticks(places, self.contributions.index[1:])
         ax.invert_yaxis()
         ax.use_sticky_edges = False

@@ -45,12 +45,16 @@ def plain_cell(value):
     if isinstance(value, (int, np.integer)) and abs(int(value)) < 2**53:
         return int(value)
     if isinstance(value, (float, np.floating)) and np.isfinite(value):
-        return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
+        if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        return float(value)
     if isinstance(value, pd.Timestamp) and value == value.normalize():
         value = value.date()
     text = str(value)
     # a longer text would not fit into a cell
-    return text if len(text) <= 200 else text[:200] + " ..."
+    if len(text) > 200:
+        return text[:200] + " ..."
+    return text
 
 # %% ../nbs/tools/explorer.ipynb #7fdd87f5
 def column_record(name, values: pd.Series, new=()) -> dict:
@@ -74,14 +78,16 @@ def column_record(name, values: pd.Series, new=()) -> dict:
 def widest_directions(model, table: pd.DataFrame) -> np.ndarray:
     "Return two coordinates for each training row, from its distances to 300 of them"
     n = len(table)
-    some = np.linspace(0, n - 1, min(n, 300)).astype(int)
+    count = min(n, 300)
+    some = np.linspace(0, n - 1, count).astype(int)
     distances, rows = model.kneighbors(table.iloc[some], n)
-    squares = np.empty((len(some), n))
+    squares = np.empty((count, n))
     np.put_along_axis(squares, rows, distances**2, axis=1)
     squares -= squares.mean(axis=0)
     squares -= squares.mean(axis=1, keepdims=True)
     _, sizes, axes = np.linalg.svd(squares, full_matrices=False)
-    points = axes[:2].T * np.sqrt(sizes[:2])
+    lengths = np.sqrt(sizes[:2])
+    points = axes[:2].T * lengths
     # the skew of the rows decides the direction
     skew = (points**3).sum(axis=0)
     return points * np.where(skew < 0, -1.0, 1.0)
@@ -127,23 +133,25 @@ def similar_rows(model, table: pd.DataFrame, X: pd.DataFrame | None) -> tuple:
     given = table if X is None else X
     shares = distance_shares(model, given, rows)
     total = shares.sum(axis=2, keepdims=True)
+    # two equal rows differ in no column
     parts = shares / np.maximum(total, 1e-300)
     return distances, rows, parts
 
 
-def nearest_pairs(distances: np.ndarray, rows: np.ndarray, most: int = 500) -> list:
-    "Return the pairs of training rows with the smallest distances, each once"
+def nearest_pairs(distances: np.ndarray, rows: np.ndarray) -> list:
+    "Return the 500 pairs of training rows with the smallest distances, each once"
     graph = symmetric_graph(distances.round(4), rows)
     upper = triu(graph, k=1, format="coo")
     pairs = pd.DataFrame({"a": upper.row, "b": upper.col, "d": upper.data})
-    nearest = pairs.sort_values(["d", "a", "b"])[:most]
+    nearest = pairs.sort_values(["d", "a", "b"])[:500]
     return list(nearest.itertuples(index=False, name=None))
 
 
 def packed(shares: np.ndarray) -> str:
     "Return shares as percentages, one byte each"
-    percent = (100 * shares).round().clip(-127, 127).astype(np.int8)
-    return b64encode(percent.tobytes()).decode()
+    percent = (100 * shares).round().clip(-127, 127)
+    letters = percent.astype(np.int8).tobytes()
+    return b64encode(letters).decode()
 
 # %% ../nbs/tools/explorer.ipynb #0a34aafb
 def row_weights_of(model, X: pd.DataFrame | None) -> np.ndarray:
@@ -176,7 +184,9 @@ def flat(values: np.ndarray, digits: int = 5) -> list:
 # %% ../nbs/tools/explorer.ipynb #463c0f7a
 def rounded(values):
     "Return the numbers of an array as lists, with seven digits"
-    return [rounded(value) for value in values] if np.ndim(values) else float(f"{values:.7g}")
+    if np.ndim(values):
+        return [rounded(value) for value in values]
+    return float(f"{values:.7g}")
 
 # %% ../nbs/tools/explorer.ipynb #c6013017
 def class_codes_of(model, y) -> np.ndarray:
@@ -253,7 +263,8 @@ ROOM = 12_000_000
 
 def fingerprint(text: str) -> str:
     "Return the hash by which a content security policy knows a style or a script"
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+    digest = sha256(text.encode()).digest()
+    return f"sha256-{b64encode(digest).decode()}"
 
 
 def page_template():
@@ -326,7 +337,8 @@ def explore(
     target = None
     if y is not None:
         target = pd.Series(np.asarray(y), table.index, name=getattr(y, "name", None))
-    ids = table.index if ids is None else ids
+    if ids is None:
+        ids = table.index
     id_name = getattr(ids, "name", None)
     ids = pd.Series(list(ids), table.index)
     new = table[:0] if new is None else new_rows(model, table, new)
@@ -336,8 +348,10 @@ def explore(
     if len(rows) < len(table):
         table = table.iloc[rows]
         ids = ids.iloc[rows]
-        target = None if target is None else target.iloc[rows]
-        model = clone(model).fit(table, target if hasattr(model, "predict") else None)
+        if target is not None:
+            target = target.iloc[rows]
+        known = target if hasattr(model, "predict") else None
+        model = clone(model).fit(table, known)
     say = announcer(*table.shape)
     record = explored(model, table, target, new, say) | {
         "title": title,
@@ -376,7 +390,9 @@ def new_rows(model, table: pd.DataFrame, new) -> pd.DataFrame:
     # raises if columns are missing
     model.kneighbors(new[:1], 1)
     names = list(table.columns)
-    return new if list(new.columns) == names else new[names]
+    if list(new.columns) == names:
+        return new
+    return new[names]
 
 # %% ../nbs/tools/explorer.ipynb #b1838cdd
 def names_of_new(new: pd.DataFrame, new_ids, id_name) -> list:
@@ -426,10 +442,12 @@ def explored(model, table, target, new, say) -> dict:
     novelty = of_all_rows(lambda X: model.novelty(table if X is None else X), blocks)
     answers = target_record(model, target, blocks, n_new, say)
     say("5 of 5, columns")
-    columns = column_records(model, table, new, parts[n_new:])
+    own_parts = parts[n_new:]
+    order = by_weight(model, own_parts)
+    columns = column_records(model, table, new, own_parts, order)
     k = rows.shape[1]
     share_bytes = len(rows) * k * 4 // 3
-    shown = fitting_columns(columns, by_weight(model, parts[n_new:]), share_bytes)
+    shown = fitting_columns(columns, order, share_bytes)
     pairs = nearest_pairs(distances[n_new:], rows[n_new:])
     return {
         "new": n_new,
@@ -471,15 +489,14 @@ def by_weight(model, parts: np.ndarray) -> np.ndarray:
     return np.argsort(-counts, kind="stable")
 
 
-def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndarray) -> list:
+def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndarray, order) -> list:
     "Return each column for the page, with its weight in predictions, comparisons and distances"
     share = parts.mean(axis=(0, 1))
     weights = getattr(model, "column_weights_", None)
     effects = np.full(table.shape[1], np.nan)
     if hasattr(model, "predict"):
         # of a wide table those that count most are tried
-        tried = by_weight(model, parts)[:50]
-        effects = predictive_importance(model, columns=tried).to_numpy()
+        effects = predictive_importance(model, columns=order[:50]).to_numpy()
     records = []
     for j, name in enumerate(table.columns):
         record = column_record(name, table.iloc[:, j], new.iloc[:, j])

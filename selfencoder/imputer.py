@@ -44,7 +44,9 @@ def as_plain_column(values: pd.Series, kind: str, name) -> pd.Series:
         return values
     days = pd.Series(as_days(values, name, kind), values.index)
     durations = pd.to_timedelta((days * 86_400_000_000).round(), unit="us")
-    return durations if kind == "duration" else pd.Timestamp(0) + durations
+    if kind == "duration":
+        return durations
+    return pd.Timestamp(0) + durations
 
 
 def resolution(durations: pd.Series) -> pd.Timedelta:
@@ -56,9 +58,10 @@ def resolution(durations: pd.Series) -> pd.Timedelta:
 
 # %% ../nbs/tools/imputer.ipynb #54daa393
 def fitted_model(target, others: pd.DataFrame, categorical: bool, invariance: str):
-    "Fit a model that predicts a column from the others; a constant if there is nothing to learn from"
-    is_constant = others.shape[1] == 0 or others.nunique(dropna=False).max() <= 1
-    if len(others) <= 2 or is_constant or (target == target[0]).all():
+    "Fit a model that predicts a column from the others; a constant if these tell nothing"
+    # NaN without any other column
+    most_values = others.nunique(dropna=False).max()
+    if len(others) <= 2 or not most_values > 1 or (target == target[0]).all():
         constant = DummyClassifier() if categorical else DummyRegressor(strategy="median")
         return constant.fit(others, target)
     kind = KernelSelfEncoderClassifier if categorical else KernelSelfEncoderRegressor
@@ -107,7 +110,9 @@ class NumberFiller:
         found = self.model.predict(rows)
         if pd.api.types.is_integer_dtype(dtype):
             return np.rint(found).astype(np.int64)
-        return found.astype(dtype) if isinstance(dtype, np.dtype) else found
+        if isinstance(dtype, np.dtype):
+            return found.astype(dtype)
+        return found
 
 # %% ../nbs/tools/imputer.ipynb #3ef10bb5
 @dataclass

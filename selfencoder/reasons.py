@@ -66,9 +66,8 @@ def distance_shares(
     fitted = fitted_model(model)
     positions = positions_of(fitted, neighbors.ravel())
     Z = np.repeat(fitted.coordinates.transform(X), neighbors.shape[1], axis=0)
-    shares = similarity.column_shares(
-        fitted.geometry.similarity, fitted.coordinates, Z, positions
-    )
+    kept = fitted.geometry.similarity
+    shares = similarity.column_shares(kept, fitted.coordinates, Z, positions)
     return shares.reshape(*neighbors.shape, -1)
 
 
@@ -96,13 +95,17 @@ def as_text(value) -> str:
 def with_share(value, part: float) -> str:
     "Return a cell, and its part of the distance if that is at least 10 %"
     text = as_text(value)
-    return f"{text} ({part:.0%})" if abs(part) >= 0.095 else text
+    if abs(part) < 0.095:
+        return text
+    return f"{text} ({part:.0%})"
 
 
 def heading(name, label=None) -> str:
     "Return what to write above a training row: its name and its label"
     head = name if isinstance(name, str) else f"row {name}"
-    return head if label is None else f"{head}: {label}"
+    if label is None:
+        return head
+    return f"{head}: {label}"
 
 
 def background(shade: float) -> str:
@@ -163,8 +166,9 @@ def influences(
         lines.append((fitted.row_names[row], row, weight[row], contributions[row]))
     if k is not None and k < len(order):
         others = order[k:]
+        label = f"{len(others)} others"
         rest = contributions[others].sum(axis=0)
-        lines.append((f"{len(others)} others", pd.NA, weight[others].sum(), rest))
+        lines.append((label, pd.NA, weight[others].sum(), rest))
     if target is not None and target.labels:
         votes = base + contributions.sum(axis=0)
         shown = np.concatenate(target.probabilities(votes[None]), axis=1)[0]
@@ -256,8 +260,9 @@ def similar_errors(model, X, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray
     "Return the sum of `errors` over the most similar training rows of each row, and their number"
     n = len(errors)
     if X is not None:
-        nearest = model.kneighbors(X, min(SIMILAR_ROWS, n), return_distance=False)
-        return errors[nearest].sum(axis=1), np.full(len(nearest), nearest.shape[1])
+        k = min(SIMILAR_ROWS, n)
+        nearest = model.kneighbors(X, k, return_distance=False)
+        return errors[nearest].sum(axis=1), np.full(len(nearest), k)
     # a training row stands for a new one: without itself and its group
     groups = fitted_model(model).groups
     if groups is None:
@@ -267,7 +272,8 @@ def similar_errors(model, X, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray
     nearest = model.kneighbors(None, most, return_distance=False)
     other = codes[nearest] != codes[:, None]
     other &= other.cumsum(axis=1) <= SIMILAR_ROWS
-    return (errors[nearest] * other).sum(axis=1), other.sum(axis=1)
+    total = (errors[nearest] * other).sum(axis=1)
+    return total, other.sum(axis=1)
 
 
 def row_weights(model) -> np.ndarray:
@@ -285,9 +291,10 @@ def conformal_quantile(scores: np.ndarray, weights: np.ndarray, coverage: float)
     wanted = coverage * (weights.sum() + 1) - 1e-9
     place = np.searchsorted(weights[order].cumsum(), wanted)
     if place == len(scores):
-        least = int(np.ceil(coverage / (1 - coverage) - 1e-9))
+        least = np.ceil(coverage / (1 - coverage) - 1e-9)
         raise ValueError(
-            f"a coverage of {coverage} takes at least {least} rows; the model has {len(scores)}."
+            f"a coverage of {coverage} takes at least {least:.0f} rows; the model has "
+            f"{len(scores)}."
         )
     return float(scores[order[place]])
 
@@ -312,7 +319,8 @@ def predict_interval(
 
     own = scale(None)
     quantile = conformal_quantile(errors / own, weights, coverage)
-    width = quantile * (own if X is None else scale(X))
+    scales = own if X is None else scale(X)
+    width = quantile * scales
     predicted = model.predict(X)
     return np.stack([predicted - width, predicted + width], axis=1)
 
