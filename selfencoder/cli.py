@@ -282,7 +282,7 @@ LEARNING = [
 ]
 
 # %% ../nbs/tools/cli.ipynb #d9572afc
-def check_names(given: list, known: list, what: str) -> list:
+def check_names(given: list, known, what: str) -> list:
     "Return the names that are given, or all if none is; raise ValueError if one is not known"
     for name in given or []:
         if name not in known:
@@ -364,7 +364,7 @@ def training_table(args):
         note(f"the id {args.id!r} names more than one row with one name")
     ignored = [column for column in args.ignore if column != args.id]
     wanted = ignored if args.target is None else [*ignored, args.target]
-    check_names(wanted, list(table.columns), f"column in {args.table!r} called")
+    check_names(wanted, table.columns, f"column in {args.table!r} called")
     target = None if args.target is None else table.pop(args.target)
     table = table.drop(columns=ignored)
     if not len(table.columns):
@@ -525,10 +525,7 @@ def open_model(args):
     check_answer_file(args.out)
     check_out(args.out, args.model, args.query)
     with working(f"reading {args.model}"):
-        try:
-            return KernelSelfEncoder.load(args.model)
-        except FileNotFoundError as error:
-            raise ValueError(str(error)) from None
+        return KernelSelfEncoder.load(args.model)
 
 
 def columns_and_file(model, args) -> tuple:

@@ -125,7 +125,7 @@ def neighbor_table(
     x = frame_of(model, one_row(x))
     distances, nearest = (found[0] for found in model.kneighbors(x, k))
     shares = column_shares(model, x, nearest).to_numpy()
-    parts = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    parts = shares / np.maximum(distances[:, None], 1e-300)
     shades = 0.5 * shares / max(np.abs(shares).max(), 1e-300)
     neighbors = frame_of(model, table).iloc[nearest]
     cells = {"query": [as_text(value) for value in x.iloc[0]]}
