@@ -138,13 +138,13 @@ def similar_rows(model, table: pd.DataFrame, X: pd.DataFrame | None) -> tuple:
     return distances, rows, parts
 
 
-def nearest_pairs(distances: np.ndarray, rows: np.ndarray) -> list:
-    "Return the 500 pairs of training rows with the smallest distances, each once"
+def nearest_pairs(distances: np.ndarray, rows: np.ndarray) -> pd.Series:
+    "Return the 500 smallest distances between training rows, each pair of rows once"
     graph = symmetric_graph(distances.round(4), rows)
     upper = triu(graph, k=1, format="coo")
-    pairs = pd.DataFrame({"a": upper.row, "b": upper.col, "d": upper.data})
-    nearest = pairs.sort_values(["d", "a", "b"])[:500]
-    return list(nearest.itertuples(index=False, name=None))
+    pairs = pd.Series(upper.data, index=[upper.row, upper.col])
+    nearest = pairs.sort_index().sort_values(kind="stable")
+    return nearest[:500]
 
 
 def packed(shares: np.ndarray) -> str:
@@ -453,7 +453,7 @@ def explored(model, table, target, new, say) -> dict:
         "new": n_new,
         "columns": [columns[j] for j in shown],
         "hidden": len(columns) - len(shown),
-        "pairs": [[a + n_new, b + n_new, d] for a, b, d in pairs],
+        "pairs": [[a + n_new, b + n_new, d] for (a, b), d in pairs.items()],
         "map": map_record(np.vstack([middles, points])),
         "near": {
             "k": k,
@@ -493,7 +493,7 @@ def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndar
     "Return each column for the page, with its weight in predictions, comparisons and distances"
     share = parts.mean(axis=(0, 1))
     weights = getattr(model, "column_weights_", None)
-    effects = np.full(table.shape[1], np.nan)
+    effects = np.full(len(share), np.nan)
     if hasattr(model, "predict"):
         # of a wide table those that count most are tried
         effects = predictive_importance(model, columns=order[:50]).to_numpy()
@@ -541,7 +541,7 @@ def score_words(model, target: dict) -> str:
     score = model.loo_score_
     if not hasattr(model, "classes_"):
         return f"{name} is predicted with R² = {score:.2f}, each row by the others"
-    usual = int(np.argmax(target["mean"]))
+    usual = np.argmax(target["mean"])
     return (
         f"{name} is predicted right for {100 * score:.0f} % of rows, each row by the others "
         f"({str(target['levels'][usual])!r} for all would be right for "
