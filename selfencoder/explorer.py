@@ -350,8 +350,7 @@ def explore(
         ids = ids.iloc[rows]
         if target is not None:
             target = target.iloc[rows]
-        known = target if hasattr(model, "predict") else None
-        model = clone(model).fit(table, known)
+        model = clone(model).fit(table, target)
     say = announcer(*table.shape)
     record = explored(model, table, target, new, say) | {
         "title": title,
@@ -398,7 +397,8 @@ def new_rows(model, table: pd.DataFrame, new) -> pd.DataFrame:
 def names_of_new(new: pd.DataFrame, new_ids, id_name) -> list:
     "Return what new rows are called: ids, or labels of the index"
     if new_ids is not None:
-        return list(new_ids)
+        # raises if their number is not that of the new rows
+        return list(pd.Series(list(new_ids), new.index))
     if id_name is None and pd.api.types.is_integer_dtype(new.index):
         return [f"new row {label}" for label in new.index]
     return list(new.index)
