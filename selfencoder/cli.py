@@ -37,10 +37,10 @@ def command(*options):
     return register
 
 # %% ../nbs/tools/cli.ipynb #03e6a2d8
-def nearest_name(name: str, known, cutoff: float = 0.6) -> str | None:
+def nearest_name(name: str, known) -> str | None:
     "Return the known name that was perhaps meant, or None; upper and lower case count the same"
     small = {each.lower(): each for each in known}
-    near = difflib.get_close_matches(name.lower(), small, n=1, cutoff=cutoff)
+    near = difflib.get_close_matches(name.lower(), small, n=1)
     return small[near[0]] if near else None
 
 
@@ -55,44 +55,43 @@ class Parser(argparse.ArgumentParser):
 
     def refuse_extra(self, words: list):
         "Raise SystemExit with a sentence about words that no option takes"
-        wrong = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
-        if wrong is None:
-            self.error(f"{words[0]!r} is one word too many")
-        known = [name for name in self._option_string_actions if name.startswith("--")]
-        near = nearest_name(wrong, known, 0.7)
-        hint = f"; did you mean {near!r}?" if near else ""
-        self.error(f"there is no option {wrong!r}{hint}")
+        for word in words:
+            if word.startswith("-"):
+                name = word.partition("=")[0]
+                near = nearest_name(name, self._option_string_actions)
+                hint = f"; did you mean {near!r}?" if near else ""
+                self.error(f"there is no option {name!r}{hint}")
+        self.error(f"{words[0]!r} is one word too many")
 
     def refuse_unknown(self, words: list):
         "Raise SystemExit for options that do not exist, before one that is missing is asked for"
-        words = words[: words.index("--")] if "--" in words else words
-        options = [word for word in words if word.startswith("--")]
-        known = self._option_string_actions
-        unknown = [word for word in options if word.partition("=")[0] not in known]
-        if unknown:
-            self.refuse_extra(unknown)
+        if "--" in words:
+            words = words[: words.index("--")]
+        for word in words:
+            name = word.partition("=")[0]
+            if name.startswith("--") and name not in self._option_string_actions:
+                self.refuse_extra([name])
 
 # %% ../nbs/tools/cli.ipynb #9853e701
-DESCRIPTION = """Nearest neighbours for tables, learned without labels and without preprocessing.
+def make_parser() -> Parser:
+    "Return the parser for `selfencoder` and each of its commands"
+    style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    about = """Nearest neighbours for tables, learned without labels and without preprocessing.
 
     selfencoder explore customers.csv --target churned --id customer -o look.html
     selfencoder fit customers.csv --target churned --id customer -o churn.skops
     selfencoder predict churn.skops new.csv -o predicted.csv
     selfencoder neighbors churn.skops new.csv -k 3"""
-
-
-def make_parser() -> Parser:
-    "Return the parser for `selfencoder` and each of its commands"
-    style = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     more = "`selfencoder COMMAND --help` explains one command."
-    parser = Parser(prog="selfencoder", description=DESCRIPTION, epilog=more, **style)
+    parser = Parser(prog="selfencoder", description=about, epilog=more, **style)
     parser.add_argument("--version", action="version", version=f"selfencoder {__version__}")
-    words = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    parser.set_defaults(parser=parser)
+    words = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, (function, options) in COMMANDS.items():
         summary, _, details = inspect.getdoc(function).partition("\n")
         description = f"{summary[0].upper()}{summary[1:]}.\n{details}"
         sub = words.add_parser(name, help=summary, description=description, **style)
-        sub.set_defaults(parser=sub)
+        sub.set_defaults(parser=sub, run=function)
         for names, settings in options:
             sub.add_argument(*names, **settings)
     parser.commands = words.choices
@@ -122,17 +121,14 @@ def notes_for_warnings():
         yield
 
 # %% ../nbs/tools/cli.ipynb #a91afbc7
-SECONDS_UNTIL_PROGRESS = 2.0
-
-
 @contextmanager
-def working(text: str):
-    "Show after two seconds what is being done"
+def working(text: str, patience: float = 2.0):
+    "Show what is being done if it takes longer than `patience` seconds"
     done = threading.Event()
     start = time.monotonic()
 
     def show():
-        if done.wait(SECONDS_UNTIL_PROGRESS):
+        if done.wait(patience):
             return
         if not sys.stderr.isatty():
             note(text)
@@ -141,7 +137,7 @@ def working(text: str):
             seconds = time.monotonic() - start
             line = f"\rselfencoder: {text}, {seconds:.0f} s ..."
             print(line, end="", file=sys.stderr, flush=True)
-        # The line is empty again.
+        # the line is empty again
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     shown = threading.Thread(target=show, daemon=True)
@@ -155,46 +151,6 @@ def working(text: str):
             shown.join()
 
 # %% ../nbs/tools/cli.ipynb #c3726086
-def main(arguments: list = None):  # the words after `selfencoder`; by default those that were typed
-    "Run one command; return its exit code, or exit with 2 after a mistake in what was typed"
-    arguments = sys.argv[1:] if arguments is None else arguments
-    parser = make_parser()
-    word = next(iter(arguments), "")
-    if word and not word.startswith("-") and word not in COMMANDS:
-        near = nearest_name(word, COMMANDS)
-        hint = f"; did you mean {near!r}?" if near else f", only {', '.join(COMMANDS)}"
-        parser.error(f"there is no command {word!r}{hint}")
-    if word in COMMANDS:
-        parser.commands[word].refuse_unknown(arguments[1:])
-    args, extra = parser.parse_known_args(arguments)
-    if extra:
-        getattr(args, "parser", parser).refuse_extra(extra)
-    if args.command is None:
-        return parser.print_help()
-    # Results remember how they were made.
-    args.typed = " ".join(["selfencoder", *arguments])
-    try:
-        with notes_for_warnings():
-            code = COMMANDS[args.command][0](args)
-        if sys.stdout:
-            # What cannot be written is found here, not when Python ends.
-            sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        _forget_output()
-        # The shell's code for "nobody reads on".
-        return 141
-    except KeyboardInterrupt:
-        # The shell's code for "stopped by Ctrl-C".
-        return 130
-    except OSError as error:
-        _forget_output()
-        message = _about(error)
-    except (ValueError, MemoryError) as error:
-        message = str(error) or "there is not enough memory"
-    args.parser.error(message.rstrip("."))
-
-
 def _about(error: OSError) -> str:
     "Return what the operating system has refused"
     if not error.strerror:
@@ -211,6 +167,46 @@ def _forget_output():
             sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+# %% ../nbs/tools/cli.ipynb #5c23bbeb
+def main(arguments: list = None):  # the words after `selfencoder`; by default those that were typed
+    "Run one command; return its exit code, or exit with 2 after a mistake in what was typed"
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = make_parser()
+    word = next(iter(arguments), "")
+    if word in COMMANDS:
+        parser.commands[word].refuse_unknown(arguments[1:])
+    elif word and not word.startswith("-"):
+        near = nearest_name(word, COMMANDS)
+        hint = f"; did you mean {near!r}?" if near else f", only {', '.join(COMMANDS)}"
+        parser.error(f"there is no command {word!r}{hint}")
+    args, extra = parser.parse_known_args(arguments)
+    if extra:
+        args.parser.refuse_extra(extra)
+    if "run" not in args:
+        return parser.print_help()
+    # results remember how they were made
+    args.typed = " ".join(["selfencoder", *arguments])
+    try:
+        with notes_for_warnings():
+            code = args.run(args)
+        if sys.stdout:
+            # what cannot be written is found here, not when Python ends
+            sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _forget_output()
+        # the shell's code for "nobody reads on"
+        return 141
+    except KeyboardInterrupt:
+        # the shell's code for "stopped by Ctrl-C"
+        return 130
+    except OSError as error:
+        _forget_output()
+        message = _about(error)
+    except (ValueError, MemoryError) as error:
+        message = str(error) or "there is not enough memory"
+    args.parser.error(message.rstrip("."))
 
 # %% ../nbs/tools/cli.ipynb #cbe8651f
 @command()
@@ -239,12 +235,25 @@ READING = [
     ),
     option("--encoding", metavar="NAME", help="of CSV files that are not UTF-8, such as cp1252"),
 ]
-DECIMAL = option(
-    "--decimal",
-    choices=[".", ","],
-    help="what marks decimals in CSV files (default: decided column by column)",
-)
+# for new rows, which a model compares with its training table
+ANSWERING = [
+    option("model", metavar="MODEL", help="a model file from `fit`"),
+    option("query", metavar="NEW", help="the new rows: CSV or Parquet, - for a pipe"),
+    option(
+        "-o",
+        "--out",
+        default="-",
+        metavar="FILE",
+        help="where to write: .csv or .parquet (default: CSV to standard output)",
+    ),
+    *READING,
+]
 LEARNING = [
+    option(
+        "table",
+        metavar="TABLE",
+        help="what to learn from: CSV or Parquet with a header, - for a pipe",
+    ),
     option("--target", metavar="COLUMN", help="the column to predict; it is not compared"),
     option(
         "--ignore", nargs="+", default=[], metavar="COLUMN", help="columns that are not compared"
@@ -264,27 +273,21 @@ LEARNING = [
         metavar="COLUMN",
         help="the column that names the rows in answers; it is not compared",
     ),
+    *READING,
+    option(
+        "--decimal",
+        choices=[".", ","],
+        help="what marks decimals in CSV files (default: decided column by column)",
+    ),
 ]
-TABLE = option(
-    "table", metavar="TABLE", help="what to learn from: CSV or Parquet with a header, - for a pipe"
-)
-MODEL = option("model", metavar="MODEL", help="a model file from `fit`")
-QUERY = option("query", metavar="NEW", help="the new rows: CSV or Parquet, - for a pipe")
-ANSWERS = option(
-    "-o",
-    "--out",
-    default="-",
-    metavar="FILE",
-    help="where to write: .csv or .parquet (default: CSV to standard output)",
-)
 
-# %% ../nbs/tools/cli.ipynb #e70c2ac9
-def check_names(given: list, known: list, what: str) -> list:
+# %% ../nbs/tools/cli.ipynb #d9572afc
+def check_names(given: list, known, what: str) -> list:
     "Return the names that are given, or all if none is; raise ValueError if one is not known"
     for name in given or []:
-        near = nearest_name(name, known)
-        hint = f"did you mean {near!r}? All of them: " if near else "choose from "
         if name not in known:
+            near = nearest_name(name, known)
+            hint = f"did you mean {near!r}? All of them: " if near else "choose from "
             raise ValueError(f"there is no {what} {name!r}: {hint}{', '.join(known)}")
     return list(given or known)
 
@@ -299,23 +302,24 @@ def writing_to(path):
     except OSError as error:
         raise ValueError(f"{path!r} can't be written ({error.strerror})") from None
 
-
+# %% ../nbs/tools/cli.ipynb #e70c2ac9
 def check_out(out: str, *inputs: str):
     "Raise now what writing to `out` would raise after the work"
     from selfencoder.files import check_writable, is_stream
 
-    if out == "-" and sys.stdout is None:
-        raise ValueError("standard output is closed: name a file with -o")
     if out == "-":
+        if sys.stdout is None:
+            raise ValueError("standard output is closed: name a file with -o")
         return
     with writing_to(out):
         check_writable(out)
+    if is_stream(out) or not os.path.exists(out):
+        return
     for path in inputs:
-        both_exist = os.path.exists(path) and os.path.exists(out)
-        if both_exist and os.path.samefile(path, out) and not is_stream(out):
+        if os.path.exists(path) and os.path.samefile(path, out):
             raise ValueError(f"{out!r} is what is read: write to another file")
 
-
+# %% ../nbs/tools/cli.ipynb #03449b7d
 def write_answer(answer, out: str):
     "Write a table to a file, or to standard output if `out` is '-'"
     from selfencoder.files import write_atomically
@@ -327,7 +331,7 @@ def write_answer(answer, out: str):
             write_atomically(out, data)
         note(f"{len(answer):,} lines are written to {out}")
     elif hasattr(sys.stdout, "buffer"):
-        # UTF-8, whatever the terminal is set to.
+        # UTF-8, whatever the terminal is set to
         sys.stdout.buffer.write(data)
     else:
         sys.stdout.write(data.decode())
@@ -344,7 +348,7 @@ def check_learning(args):
     if args.id is not None and args.id == args.target:
         raise ValueError(f"{args.id!r} cannot be the target and the id: choose one")
 
-
+# %% ../nbs/tools/cli.ipynb #0263b8a2
 def training_table(args):
     "Read the columns to compare, the target (or None), and how to read a file of new rows"
     from selfencoder.table_files import content_of, decimal_readers, typed_table
@@ -356,14 +360,13 @@ def training_table(args):
             raise ValueError(f"{args.table!r} has no column {args.id!r}, which --id names")
         readers = decimal_readers(content, args.decimal)
         table = typed_table(content, readers, args.id)
-    if args.id is not None and not table.index.is_unique:
+    if not table.index.is_unique:
         note(f"the id {args.id!r} names more than one row with one name")
-    named = [column for column in args.ignore if column != args.id]
-    wanted = named if args.target is None else [*named, args.target]
-    for column in wanted:
-        check_names([column], list(table.columns), f"column in {args.table!r} called")
+    ignored = [column for column in args.ignore if column != args.id]
+    wanted = ignored if args.target is None else [*ignored, args.target]
+    check_names(wanted, table.columns, f"column in {args.table!r} called")
     target = None if args.target is None else table.pop(args.target)
-    table = table.drop(columns=named)
+    table = table.drop(columns=ignored)
     if not len(table.columns):
         raise ValueError(f"{args.table!r} has no columns left to compare")
     _note_row_numbers(table)
@@ -380,7 +383,7 @@ def _note_row_numbers(table):
     "Write a note about columns that grow from row to row"
     for name, values in table.items():
         is_integer = values.dtype.kind in "iu" and len(values) >= 20
-        if is_integer and (values.diff().iloc[1:] > 0).all():
+        if is_integer and values.is_monotonic_increasing and values.is_unique:
             note(
                 f"column {name!r} grows from row to row, as a row number does: if it is one, leave "
                 f"it out with --ignore {name!r}, or name the rows by it with --id {name!r}"
@@ -394,7 +397,8 @@ def read_target(target, args):
 
     if holds_text(target) and not args.classes:
         reader = date_reader(target, args.target) or number_reader(target, args.target)
-        target = target if reader is None else reader.read(target)
+        if reader is not None:
+            target = reader.read(target)
     values = target.infer_objects()
     if values.isna().any():
         example = values.index[values.isna()][0]
@@ -402,7 +406,8 @@ def read_target(target, args):
             f"the target {args.target!r} holds numbers, but not in row {example}: correct it, or "
             "leave it empty"
         )
-    if values.dtype.kind == "f" and (values % 1 == 0).all() and values.abs().max() < 2**53:
+    is_whole = values.dtype.kind == "f" and (values % 1 == 0).all()
+    if is_whole and values.abs().max() < 2**53:
         values = values.astype(int)
     if not target_is_classes(values, args):
         note(f"{args.target!r} is taken as a number (--classes: as classes)")
@@ -414,20 +419,21 @@ def read_target(target, args):
         )
     as_number = " (--numbers: as a number)" if values.dtype.kind in "iuf" else ""
     note(f"{args.target!r} is taken as {values.nunique()} classes{as_number}")
-    # A number with a fraction is no label.
-    return values.astype(str) if values.dtype.kind == "f" else values, True
+    if values.dtype.kind == "f":
+        # a number with a fraction is no label
+        values = values.astype(str)
+    return values, True
 
-
+# %% ../nbs/tools/cli.ipynb #86cfb08a
 def target_is_classes(target, args) -> bool:
     "Return whether a target is classes; raise ValueError if it is neither these nor numbers"
     import pandas as pd
 
-    is_numeric = pd.api.types.is_any_real_numeric_dtype(target.dtype)
-    n_different = target.nunique()
-    if getattr(target.dtype, "kind", "O") in "mM":
+    if target.dtype.kind in "mM":
         raise ValueError(
             f"the target {args.target!r} holds dates or durations: turn them into numbers first"
         )
+    is_numeric = pd.api.types.is_any_real_numeric_dtype(target.dtype)
     if args.numbers and not is_numeric:
         raise ValueError(
             f"--numbers needs a target of numbers, and {args.target!r} holds {target.iloc[0]!r}: "
@@ -435,12 +441,15 @@ def target_is_classes(target, args) -> bool:
         )
     if args.classes or args.numbers:
         return args.classes
+    n_different = target.nunique()
     if not is_numeric and n_different > max(20, len(target) / 2):
         raise ValueError(
             f"the target {args.target!r} has {n_different:,} different values in {len(target):,} "
             "rows, which are hardly classes: choose another column, or pass --classes"
         )
-    return not is_numeric or n_different <= 20 and bool((target % 1 == 0).all())
+    if not is_numeric:
+        return True
+    return n_different <= 20 and bool((target % 1 == 0).all())
 
 # %% ../nbs/tools/cli.ipynb #b9da4785
 @contextmanager
@@ -459,13 +468,13 @@ def describe(table):
     with about_the_table():
         described = describe_columns(table)
     shown = described.iloc[:25]
-    width = max(len(name) for name in shown.index)
+    width = shown.index.str.len().max()
     for name, kind, examples in shown.itertuples():
         print(f"  {name:<{width}}  {kind:<8}  {examples:.70}", file=sys.stderr)
     if len(described) > len(shown):
         print(f"  ... and {len(described) - len(shown)} more columns", file=sys.stderr)
 
-
+# %% ../nbs/tools/cli.ipynb #4fa58521
 def has_copies(table) -> bool:
     "Return whether rows repeat others in a way that makes leave-one-out too good"
     from selfencoder.kernel.fit import warn_of_copies
@@ -475,7 +484,7 @@ def has_copies(table) -> bool:
         try:
             warn_of_copies(table)
         except TypeError:
-            # A column holds lists, which the fit refuses.
+            # a column holds lists, which the fit refuses
             return False
     return bool(caught)
 
@@ -491,13 +500,13 @@ def fitted(table, target, from_file, args):
         import selfencoder
     kinds = {None: "", True: "Classifier", False: "Regressor"}
     model = getattr(selfencoder, f"KernelSelfEncoder{kinds[classes]}")(random_state=0)
+    y = None if target is None else target.to_numpy()
     with about_the_table(), working(what):
         groups = "duplicates" if has_copies(table) else None
-        y = () if target is None else (target.to_numpy(),)
-        model.fit(table, *y, groups=groups)
+        model.fit(table, y, groups=groups)
     describe(table)
-    n_left_out = from_file["n_left_out"]
     model.from_file_ = from_file
+    n_left_out = from_file["n_left_out"]
     summary = f"{len(table):,} rows of {table.shape[1]} columns"
     if n_left_out:
         summary += f" ({n_left_out:,} without {args.target!r} are left out)"
@@ -508,15 +517,15 @@ def fitted(table, target, from_file, args):
     return model, target, summary
 
 # %% ../nbs/tools/cli.ipynb #ef82ec61
-def open_model(path: str):
-    "Open a model file"
+def open_model(args):
+    "Open the model that answers, after a check of where the answer goes"
     from selfencoder import KernelSelfEncoder
+    from selfencoder.table_files import check_answer_file
 
-    with working(f"reading {path}"):
-        try:
-            return KernelSelfEncoder.load(path)
-        except FileNotFoundError as error:
-            raise ValueError(str(error)) from None
+    check_answer_file(args.out)
+    check_out(args.out, args.model, args.query)
+    with working(f"reading {args.model}"):
+        return KernelSelfEncoder.load(args.model)
 
 
 def columns_and_file(model, args) -> tuple:
@@ -546,7 +555,6 @@ def read_queries(names: list, from_file: dict, args):
 
 # %% ../nbs/tools/cli.ipynb #14c9a046
 @command(
-    TABLE,
     *LEARNING,
     option(
         "-o",
@@ -555,8 +563,6 @@ def read_queries(names: list, from_file: dict, args):
         metavar="MODEL",
         help="where to write the model, such as model.skops",
     ),
-    *READING,
-    DECIMAL,
 )
 def fit(args):
     """learn from a table, once, and keep what was learned in a file
@@ -576,11 +582,12 @@ def fit(args):
     check_out(args.out, args.table)
     model, _, summary = fitted(*training_table(args), args)
     with writing_to(args.out):
-        model.save("/dev/stdout" if args.out == "-" else args.out)
+        path = "/dev/stdout" if args.out == "-" else args.out
+        model.save(path)
     note(f"{summary}; written to {args.out}")
 
-
-@command(MODEL, QUERY, ANSWERS, *READING)
+# %% ../nbs/tools/cli.ipynb #ada147ca
+@command(*ANSWERING)
 def predict(args):
     """predict the target of new rows with a model from `fit`
 
@@ -594,11 +601,8 @@ def predict(args):
         cat new.csv | selfencoder predict churn.skops - | head
     """
     import pandas as pd
-    from selfencoder.table_files import check_answer_file
 
-    check_answer_file(args.out)
-    check_out(args.out, args.model, args.query)
-    model = open_model(args.model)
+    model = open_model(args)
     if not hasattr(model, "predict"):
         raise ValueError(
             f"{args.model!r} was fitted without a target: `selfencoder neighbors` is for such "
@@ -614,19 +618,9 @@ def predict(args):
     write_answer(found, args.out)
 
 # %% ../nbs/tools/cli.ipynb #58e82af6
-def row_names(model):
-    "Return the names of the training rows, or else their positions"
-    import numpy as np
-
-    return np.asarray(getattr(model, "row_names_", np.arange(model.n_samples_fit_)), dtype=object)
-
-
 @command(
-    MODEL,
-    QUERY,
+    *ANSWERING,
     option("-k", type=int, default=5, metavar="K", help="how many neighbours (default: 5)"),
-    ANSWERS,
-    *READING,
 )
 def neighbors(args):
     """find the most similar rows of the training table for each new row
@@ -643,11 +637,8 @@ def neighbors(args):
     import numpy as np
     import pandas as pd
     from selfencoder.reasons import fitted_model
-    from selfencoder.table_files import check_answer_file
 
-    check_answer_file(args.out)
-    check_out(args.out, args.model, args.query)
-    model = open_model(args.model)
+    model = open_model(args)
     most = model.geometry_.n_outputs
     if not 1 <= args.k <= most:
         raise ValueError(f"-k must be between 1 and {most}, the rows learned from; got {args.k}")
@@ -656,9 +647,9 @@ def neighbors(args):
         distances, rows = model.kneighbors(queries, args.k)
         found = pd.DataFrame(
             {
-                "query": np.repeat(np.asarray(queries.index, dtype=object), args.k),
+                "query": queries.index.repeat(args.k),
                 "rank": np.tile(np.arange(1, args.k + 1), len(queries)),
-                "neighbor": row_names(model)[rows.ravel()],
+                "neighbor": model.row_names_[rows.ravel()],
                 "distance": distances.ravel(),
             }
         )
@@ -674,25 +665,23 @@ def shown(model, rows):
     from selfencoder.tables import as_floats
     from selfencoder.text_values import FreeText
 
-    coordinates = model.coordinates_
     rows = rows.copy(deep=False)
-    for j, (name, column) in enumerate(zip(rows, coordinates.columns_)):
-        reader = coordinates.text_.readers.get(j)
-        if reader is not None and not isinstance(reader, FreeText):
+    readers = model.coordinates_.text_.readers
+    for j, (name, column) in enumerate(zip(rows, model.coordinates_.columns_)):
+        reader = readers.get(j)
+        if isinstance(reader, FreeText):
+            continue
+        if reader is not None:
             rows[name] = reader.read(rows[name])
-        is_text = not isinstance(reader, FreeText) and rows[name].dtype.kind not in "biufmM"
-        if is_text and column.kind == "number":
+        if column.kind == "number" and rows[name].dtype.kind not in "biufmM":
             rows[name] = as_floats(rows[name], name, text=True)
     return rows
 
-
+# %% ../nbs/tools/cli.ipynb #6390ff82
 @command(
-    TABLE,
-    option("query", nargs="?", metavar="NEW", help="new rows, which the page shows first"),
     *LEARNING,
+    option("query", nargs="?", metavar="NEW", help="new rows, which the page shows first"),
     option("-o", "--out", required=True, metavar="PAGE", help="where to write, such as look.html"),
-    *READING,
-    DECIMAL,
 )
 def explore(args):
     """look at a table: one page with a map of its rows, and reasons for each row, also new ones
@@ -712,24 +701,25 @@ def explore(args):
         raise ValueError("only one of the two tables can come through the pipe")
     check_out(args.out, *inputs)
     table, target, from_file = training_table(args)
-    new = None
-    if args.query is not None:
-        new = read_queries(list(table), from_file, args)
+    new = None if args.query is None else read_queries(list(table), from_file, args)
     about = sample_note(len(table))
     rows = sample_rows(len(table))
     table = table.iloc[rows]
-    target = None if target is None else target.iloc[rows]
+    if target is not None:
+        target = target.iloc[rows]
     model, target, summary = fitted(table, target, from_file, args)
     title = "Table" if args.table == "-" else os.path.basename(args.table)
     with about_the_table():
-        new = None if new is None else shown(model, new)
-        page = explored(model, shown(model, table), target, new, title=title, note=about)
+        table = shown(model, table)
+        if new is not None:
+            new = shown(model, new)
+        page = explored(model, table, target, new, title=title, note=about)
     with writing_to(args.out):
         page.save(args.out)
     note(f"{summary}; written to {args.out}")
 
 # %% ../nbs/tools/cli.ipynb #818a6c86
-@command(
+REPRODUCING = [
     option(
         "--quick", action="store_true", help="a first look: full training on fewer folds, minutes"
     ),
@@ -791,7 +781,10 @@ def explore(args):
         help="switch one detail at a time between the protocols paper and "
         "published, on six tables, into results/details",
     ),
-)
+]
+
+# %% ../nbs/tools/cli.ipynb #5a91f5b3
+@command(*REPRODUCING)
 def reproduce(args):
     """compute the paper's tables again, next to the paper's figures
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from .kernel.estimators import KernelSelfEncoderClassifier, KernelSelfEncoderRegressor
@@ -33,17 +34,19 @@ def as_plain_column(values: pd.Series, kind: str, name) -> pd.Series:
     if isinstance(values.dtype, pd.SparseDtype):
         values = values.sparse.to_dense()
     if kind == "number":
-        if getattr(values.dtype, "kind", "O") in "biuf":
+        if values.dtype.kind in "biuf":
             # pandas cannot compare long doubles
             return values.astype(float) if values.dtype == np.longdouble else values
         return pd.Series(as_floats(values, name, text=True), values.index)
     if isinstance(values.dtype, pd.PeriodDtype):
         return values.dt.to_timestamp()
-    if getattr(values.dtype, "kind", "O") in "mM":
+    if values.dtype.kind in "mM":
         return values
     days = pd.Series(as_days(values, name, kind), values.index)
     durations = pd.to_timedelta((days * 86_400_000_000).round(), unit="us")
-    return durations if kind == "duration" else pd.Timestamp(0) + durations
+    if kind == "duration":
+        return durations
+    return pd.Timestamp(0) + durations
 
 
 def resolution(durations: pd.Series) -> pd.Timedelta:
@@ -55,12 +58,14 @@ def resolution(durations: pd.Series) -> pd.Timedelta:
 
 # %% ../nbs/tools/imputer.ipynb #54daa393
 def fitted_model(target, others: pd.DataFrame, categorical: bool, invariance: str):
-    "Fit a model that predicts a column from the others; None if there is nothing to learn from"
-    is_constant = others.shape[1] == 0 or others.nunique(dropna=False).max() <= 1
-    if len(others) <= 2 or is_constant or (target == target[0]).all():
-        return None
+    "Fit a model that predicts a column from the others; a constant if these tell nothing"
+    # NaN without any other column
+    most_values = others.nunique(dropna=False).max()
+    if len(others) <= 2 or not most_values > 1 or (target == target[0]).all():
+        constant = DummyClassifier() if categorical else DummyRegressor(strategy="median")
+        return constant.fit(others, target)
     kind = KernelSelfEncoderClassifier if categorical else KernelSelfEncoderRegressor
-    # A fit of one column may warn of repeated rows, which nobody can group here.
+    # a fit of one column may warn of repeated rows, which nobody can group here
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         return kind(invariance=invariance, relevance=None).fit(others, target)
 
@@ -70,61 +75,61 @@ class CategoryFiller:
     "Fills a column of categories or booleans"
 
     levels: np.ndarray
-    constant: int
     model: object
 
     @classmethod
     def fit(cls, values: pd.Series, others: pd.DataFrame, invariance):
         "Learn the known values of a column from the other columns"
         known = values.notna().to_numpy()
-        codes, levels = pd.factorize(values[known], sort=not values.dtype == object)
+        # objects of several types have no order
+        has_order = values.dtype != object
+        codes, levels = pd.factorize(values[known], sort=has_order)
         model = fitted_model(codes, others[known], True, invariance)
-        return cls(np.asarray(levels, dtype=object), int(np.bincount(codes).argmax()), model)
+        return cls(np.asarray(levels, dtype=object), model)
 
     def predict(self, rows, dtype):
         "Predict the values of rows in which the column is missing"
-        codes = np.full(len(rows), self.constant)
-        return self.levels[codes if self.model is None else self.model.predict(rows)]
+        return self.levels[self.model.predict(rows)]
 
-
+# %% ../nbs/tools/imputer.ipynb #8302dc78
 @dataclass
 class NumberFiller:
     "Fills a column of numbers"
 
-    constant: float
     model: object
 
     @classmethod
     def fit(cls, values: pd.Series, others: pd.DataFrame, invariance):
         "Learn the known values of a column from the other columns"
         known = values.notna().to_numpy()
-        floats = values[known].to_numpy(dtype=float)
-        model = fitted_model(floats, others[known], False, invariance)
-        return cls(float(np.median(floats)), model)
+        numbers = values[known].to_numpy(dtype=float)
+        return cls(fitted_model(numbers, others[known], False, invariance))
 
     def predict(self, rows, dtype):
         "Predict the values of rows in which the column is missing"
-        constant = np.full(len(rows), self.constant)
-        found = constant if self.model is None else self.model.predict(rows)
+        found = self.model.predict(rows)
         if pd.api.types.is_integer_dtype(dtype):
             return np.rint(found).astype(np.int64)
-        return found.astype(dtype) if isinstance(dtype, np.dtype) else found
+        if isinstance(dtype, np.dtype):
+            return found.astype(dtype)
+        return found
 
-
+# %% ../nbs/tools/imputer.ipynb #3ef10bb5
 @dataclass
 class TimeFiller:
     "Fills a column of timestamps or durations"
 
     first: object
     unit: pd.Timedelta
-    steps: NumberFiller  # from the first one, in this unit
+    steps: NumberFiller
 
     @classmethod
     def fit(cls, values: pd.Series, others: pd.DataFrame, invariance):
         "Learn the known values of a column from the other columns"
         first = values.min()
         unit = resolution((values - first).dropna())
-        return cls(first, unit, NumberFiller.fit((values - first) / unit, others, invariance))
+        steps = (values - first) / unit
+        return cls(first, unit, NumberFiller.fit(steps, others, invariance))
 
     def predict(self, rows, dtype):
         "Predict the values of rows in which the column is missing"
@@ -147,7 +152,9 @@ def kind_of(values: pd.Series, categorical: bool, name) -> str:
         return "nothing"
     is_boolean = pd.api.types.is_bool_dtype(known.infer_objects().dtype)
     is_category = isinstance(values.dtype, pd.CategoricalDtype)
-    return "category" if categorical or is_boolean or is_category else column_kind(values)
+    if categorical or is_boolean or is_category:
+        return "category"
+    return column_kind(values)
 
 
 FILLERS = {
@@ -155,9 +162,21 @@ FILLERS = {
     "number": NumberFiller,
     "time": TimeFiller,
     "duration": TimeFiller,
+    "nothing": None,
 }
 
 # %% ../nbs/tools/imputer.ipynb #fe5971e0
+def fill_column(filler, values: pd.Series, others: pd.DataFrame) -> pd.Series:
+    "Return a column with its missing values predicted from the other columns"
+    missing = values.isna().to_numpy()
+    if not missing.any():
+        return values
+    found = filler.predict(others[missing], values.dtype)
+    values = values.copy()
+    values[missing] = found
+    return values
+
+# %% ../nbs/tools/imputer.ipynb #a53beba2
 class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values of a table from similar rows: numbers, categories, booleans and dates.
 
@@ -211,20 +230,18 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         self.text_ = TextColumns.fit(table, names, self.categorical_features)
         frame = pd.DataFrame(self.text_.read(table))
         is_category = categorical_mask(frame, self.categorical_features, names)
-        readers = self.text_.readers
         self.kinds_ = []
         for j, name in enumerate(frame):
-            if isinstance(readers.get(j), FreeText):
-                self.kinds_.append("nothing")
-            else:
-                self.kinds_.append(kind_of(frame.iloc[:, j], is_category[j], name))
+            kind = "nothing"
+            if not isinstance(self.text_.readers.get(j), FreeText):
+                kind = kind_of(frame.iloc[:, j], is_category[j], name)
+            self.kinds_.append(kind)
         plain = self._plain(frame)
         self.fillers_ = []
         for j, kind in enumerate(self.kinds_):
-            filler = None
-            if kind != "nothing":
-                others = self._others(plain, j)
-                filler = FILLERS[kind].fit(plain.iloc[:, j], others, self.invariance)
+            filler = FILLERS[kind]
+            if filler is not None:
+                filler = filler.fit(plain.iloc[:, j], self._others(plain, j), self.invariance)
             self.fillers_.append(filler)
         return self
 
@@ -239,20 +256,17 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         plain = self._plain(pd.DataFrame(self.text_.read(table)))
         columns = []
         for j, filler in enumerate(self.fillers_):
-            values = given.iloc[:, j] if filler is None else plain.iloc[:, j].copy()
-            missing = values.isna().to_numpy()
-            if filler is not None and missing.any():
-                found = filler.predict(self._others(plain, j)[missing], values.dtype)
-                if values.dtype.kind in "biu" and not pd.api.types.is_extension_array_dtype(values):
-                    values = values.astype(float)
-                values[missing] = found
-            if isinstance(given.iloc[:, j].dtype, pd.PeriodDtype):
-                values = values.dt.to_period(given.iloc[:, j].dtype.freq)
+            values = given.iloc[:, j]
+            dtype = values.dtype
+            if filler is not None:
+                values = fill_column(filler, plain.iloc[:, j], self._others(plain, j))
+                if isinstance(dtype, pd.PeriodDtype):
+                    values = values.dt.to_period(dtype.freq)
             columns.append(values)
         if isinstance(table, pd.DataFrame):
             return pd.concat(columns, axis=1)
-        filled = np.stack([column.to_numpy() for column in columns], axis=1)
-        return filled.astype(np.asarray(table).dtype, copy=False)
+        result = np.stack([column.to_numpy() for column in columns], axis=1)
+        return result.astype(np.asarray(table).dtype, copy=False)
 
     def _plain(self, frame):
         "Return the columns of a table in types that can be filled"

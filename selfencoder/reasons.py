@@ -21,12 +21,12 @@ from .kernel.target import FittedTarget
 
 # %% ../nbs/tools/reasons.ipynb #e42b870c
 def fitted_model(model) -> FittedModel:
-    "Return what the fit of a kernel self-encoder left, or raise ValueError if `model` is another estimator"
+    "Return what the fit of a kernel self-encoder left; raise ValueError for another estimator"
     check_is_fitted(model, "geometry_")
     if not hasattr(model, "_model"):
         raise ValueError(
-            f"reasons are those of a kernel self-encoder, and this is a {type(model).__name__}: fit a "
-            f"Kernel{type(model).__name__}."
+            "reasons are those of a kernel self-encoder, and this is a "
+            f"{type(model).__name__}: fit a Kernel{type(model).__name__}."
         )
     return model._model
 
@@ -46,18 +46,15 @@ def frame_of(model, table) -> pd.DataFrame:
 
 # %% ../nbs/tools/reasons.ipynb #3c507a7a
 def positions_of(fitted: FittedModel, rows: np.ndarray) -> np.ndarray:
-    "Return the positions of training rows among those with a positive weight, or raise ValueError if one has none"
-    place = np.full(len(fitted.weights), -1)
-    place[fitted.rows] = np.arange(len(fitted.rows))
-    strange = rows[(rows < 0) | (rows >= len(place))]
-    if not len(strange):
-        strange = rows[place[rows] < 0]
+    "Return the positions of training rows among those that count; raise ValueError for other rows"
+    counted = fitted.rows
+    strange = rows[~np.isin(rows, counted)]
     if len(strange):
         raise ValueError(
-            f"rows must be positions of training rows, from 0 to {len(place) - 1}; got "
+            f"rows must be positions of training rows, from 0 to {len(fitted.weights) - 1}; got "
             f"{strange.tolist()[:5]}."
         )
-    return place[rows]
+    return np.searchsorted(counted, rows)
 
 # %% ../nbs/tools/reasons.ipynb #e4979481
 def distance_shares(
@@ -67,11 +64,10 @@ def distance_shares(
 ) -> np.ndarray:  # (rows of X, k, columns)
     "Return how much each column adds to the distance between each row of `X` and its neighbours"
     fitted = fitted_model(model)
-    neighbors = np.asarray(neighbors)
     positions = positions_of(fitted, neighbors.ravel())
     Z = np.repeat(fitted.coordinates.transform(X), neighbors.shape[1], axis=0)
-    given = fitted.geometry.similarity, fitted.coordinates, Z, positions
-    shares = similarity.column_shares(*given)
+    kept = fitted.geometry.similarity
+    shares = similarity.column_shares(kept, fitted.coordinates, Z, positions)
     return shares.reshape(*neighbors.shape, -1)
 
 
@@ -80,7 +76,7 @@ def column_shares(
     x,  # a table with one row
     rows,  # positions in the training table
 ) -> pd.DataFrame:  # a line for each of `rows`, by name; a column for each column of the table
-    "Return how much each column adds to the distance between `x` and some training rows; lines sum to the distance"
+    "Return how much each column adds to the distance of `x` to some training rows; lines sum to it"
     rows = np.atleast_1d(rows)
     fitted = fitted_model(model)
     shares = distance_shares(model, one_row(x), rows[None])[0]
@@ -91,18 +87,25 @@ def as_text(value) -> str:
     "Return a cell as people write it"
     if pd.isna(value):
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else str(value)
+    if isinstance(value, float) and abs(value) < 1e4:
+        return f"{value:.4g}"
+    return str(value)
 
 
 def with_share(value, part: float) -> str:
     "Return a cell, and its part of the distance if that is at least 10 %"
-    return f"{as_text(value)} ({part:.0%})" if abs(part) >= 0.095 else as_text(value)
+    text = as_text(value)
+    if abs(part) < 0.095:
+        return text
+    return f"{text} ({part:.0%})"
 
 
 def heading(name, label=None) -> str:
     "Return what to write above a training row: its name and its label"
     head = name if isinstance(name, str) else f"row {name}"
-    return head if label is None else f"{head}: {label}"
+    if label is None:
+        return head
+    return f"{head}: {label}"
 
 
 def background(shade: float) -> str:
@@ -120,65 +123,65 @@ def neighbor_table(
 ) -> Styler:
     "Show the `k` nearest rows of the table beside `x`, shaded by what makes them differ"
     x = frame_of(model, one_row(x))
-    nearest = model.kneighbors(x, k, return_distance=False)[0]
-    shares = column_shares(model, x, nearest).to_numpy().T
-    distance = shares.sum(axis=0)
-    part = shares / np.maximum(distance, 1e-300)
+    distances, nearest = (found[0] for found in model.kneighbors(x, k))
+    shares = column_shares(model, x, nearest).to_numpy()
+    parts = shares / np.maximum(distances[:, None], 1e-300)
+    shades = 0.5 * shares / max(np.abs(shares).max(), 1e-300)
     neighbors = frame_of(model, table).iloc[nearest]
     cells = {"query": [as_text(value) for value in x.iloc[0]]}
+    colours = {"query": [""] * x.shape[1]}
     for i, row in enumerate(nearest):
         label = None if target is None else np.asarray(target)[row]
-        texts = [with_share(*pair) for pair in zip(neighbors.iloc[i], part[:, i])]
-        cells[heading(model.row_names_[row], label)] = texts
-    shade = 0.5 * shares / max(np.abs(shares).max(), 1e-300)
-    colours = np.full((len(part), len(cells)), "", dtype=object)
-    colours[:, 1:] = np.vectorize(background, otypes=[object])(shade)
+        head = heading(model.row_names_[row], label)
+        values = neighbors.iloc[i]
+        cells[head] = [with_share(*pair) for pair in zip(values, parts[i])]
+        colours[head] = [background(shade) for shade in shades[i]]
     shown = pd.DataFrame(cells, index=x.columns)
-    caption = "Distances: " + ", ".join(f"{d:.2f}" for d in distance)
+    caption = "Distances: " + ", ".join(f"{distance:.2f}" for distance in distances)
     style = Styler(shown, uuid="neighbors", caption=caption, cell_ids=False)
     style = style.format(escape="html").format_index(escape="html", axis=0)
-    return style.format_index(escape="html", axis=1).apply(lambda _: colours, axis=None)
+    style = style.format_index(escape="html", axis=1)
+    return style.apply(lambda column: colours[column.name])
 
 # %% ../nbs/tools/reasons.ipynb #e90e6cd5
-def _lines(labels, rows, weights, contributions, names) -> pd.DataFrame:
-    "Return some lines of `influences`"
-    frame = pd.DataFrame({"row": pd.array(rows, dtype="Int64"), "weight": weights}, index=labels)
-    return pd.concat([frame, pd.DataFrame(contributions, index=labels, columns=names)], axis=1)
-
-# %% ../nbs/tools/reasons.ipynb #f5d23a57
 def influences(
     model,  # a fitted kernel self-encoder
     x,  # a table with one row
     k: int | None = None,  # how many rows to name; None: all
 ) -> pd.DataFrame:
-    "Return base, contributions of rows (the largest weight first) and calibration; columns sum to the prediction"
+    "Return base, rows (the largest weight first) and calibration; columns sum to the prediction"
     fitted = fitted_model(model)
     target = fitted.target
     weight = model.identify(one_row(x))[0]
     order = np.argsort(-np.abs(weight), kind="stable")
-    named = order[:k]
-    others = order[len(named) :]
     names = [] if target is None else target.names
     contributions = np.zeros((len(weight), len(names)))
+    # name, position, weight, and what is added to each column
     lines = []
     if target is not None:
         base = np.average(target.Y, axis=0, weights=target.weights)
         contributions[fitted.rows] = weight[fitted.rows, None] * (target.Y - base)
-        lines.append(_lines(["base"], [pd.NA], np.nan, base[None], names))
-    lines.append(_lines(fitted.row_names[named], named, weight[named], contributions[named], names))
-    if len(others):
-        rest = contributions[others].sum(axis=0, keepdims=True)
-        label = [f"{len(others)} others"]
-        lines.append(_lines(label, [pd.NA], weight[others].sum(), rest, names))
+        lines.append(("base", pd.NA, np.nan, base))
+    for row in order[:k]:
+        lines.append((fitted.row_names[row], row, weight[row], contributions[row]))
+    if k is not None and k < len(order):
+        others = order[k:]
+        label = f"{len(others)} others"
+        rest = contributions[others].sum(axis=0)
+        lines.append((label, pd.NA, weight[others].sum(), rest))
     if target is not None and target.labels:
         votes = base + contributions.sum(axis=0)
-        shown = np.concatenate(target.probabilities(votes[None]), axis=1)
-        lines.append(_lines(["calibration"], [pd.NA], np.nan, shown - votes, names))
-    return pd.concat(lines)
+        shown = np.concatenate(target.probabilities(votes[None]), axis=1)[0]
+        lines.append(("calibration", pd.NA, np.nan, shown - votes))
+    labels, rows, weights, added = zip(*lines)
+    rows = pd.array(rows, dtype="Int64")
+    found = pd.DataFrame({"row": rows, "weight": weights}, index=labels)
+    columns = pd.DataFrame(np.stack(added), found.index, names)
+    return pd.concat([found, columns], axis=1)
 
 # %% ../nbs/tools/reasons.ipynb #1a92e2ad
 def relevant_columns(model) -> pd.Series:
-    "Return the learned weight of each column in the comparison, the largest first; ones if all count the same"
+    "Return the weight of each column in the comparison, the largest first; ones if all count alike"
     fitted = fitted_model(model)
     weights = fitted.column_weights
     if weights is None:
@@ -202,9 +205,8 @@ def labelled(model) -> FittedTarget:
     "Return the one target of the model, or raise ValueError if it has none or several"
     target = target_of(model)
     if target.several:
-        raise ValueError(
-            f"this answers for one target; the model has {len(target.labels) or target.Y.shape[1]}."
-        )
+        count = len(target.labels) or target.Y.shape[1]
+        raise ValueError(f"this answers for one target; the model has {count}.")
     return target
 
 # %% ../nbs/tools/reasons.ipynb #865a258a
@@ -214,15 +216,23 @@ def predictive_importance(
     columns=None,  # positions of the columns that are tried; None: all
     random_state=0,
 ) -> pd.Series:
-    "Return what is lost of R^2 if the cells of a column come from other rows; NaN for columns that were not tried"
+    "Return what is lost of R^2 if cells of a column come from other rows; NaN if it was not tried"
     target_of(model)
     fitted = fitted_model(model)
     losses = column_losses(fitted, n_tries, columns, random_state)
     return pd.Series(losses, fitted.coordinates.names(), name="importance")
 
 # %% ../nbs/tools/reasons.ipynb #51f833fc
+def label_probabilities(model, labels: np.ndarray) -> np.ndarray:
+    "Return the leave-one-out probability of the label of each training row"
+    codes = np.searchsorted(model.classes_, labels)
+    return model.predict_proba(None)[np.arange(len(codes)), codes]
+
+# %% ../nbs/tools/reasons.ipynb #06cb0821
 def doubtful_labels(model) -> pd.DataFrame:
-    """Return every training row by name, the most doubtful first: label, leave-one-out prediction, and how they differ.
+    """Return every training row by name, the most doubtful first.
+
+    The columns are the label, the leave-one-out prediction, and how they differ.
 
     A classifier's column `probability` is the leave-one-out probability of the label, `predict_proba(None)`: its
     calibration is cross-fitted, on rows that do not include a fifth of the table with the row in it. `without(model,
@@ -237,31 +247,33 @@ def doubtful_labels(model) -> pd.DataFrame:
         index=fitted_model(model).row_names,
     )
     if target.labels:
-        codes = np.searchsorted(model.classes_, target.observed)
-        found["probability"] = model.predict_proba(None)[np.arange(len(codes)), codes]
+        found["probability"] = label_probabilities(model, target.observed)
         return found.sort_values("probability", kind="stable")
     found["error"] = found.label - found.predicted
     return found.sort_values("error", key=np.abs, ascending=False, kind="stable")
 
 # %% ../nbs/tools/reasons.ipynb #e45c68e5
 SIMILAR_ROWS = 20
-ROWS_OF_THE_MEAN = 5
 
 
 def similar_errors(model, X, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    "Return the sum of `errors` over the most similar training rows of each row of `X`, and how many these rows are"
+    "Return the sum of `errors` over the most similar training rows of each row, and their number"
     n = len(errors)
     if X is not None:
-        nearest = model.kneighbors(X, min(SIMILAR_ROWS, n), return_distance=False)
-        return errors[nearest].sum(axis=1), np.full(len(nearest), nearest.shape[1])
+        k = min(SIMILAR_ROWS, n)
+        nearest = model.kneighbors(X, k, return_distance=False)
+        return errors[nearest].sum(axis=1), np.full(len(nearest), k)
     # a training row stands for a new one: without itself and its group
     groups = fitted_model(model).groups
-    groups = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
-    most = min(SIMILAR_ROWS + np.bincount(groups).max() - 1, 10 * SIMILAR_ROWS, n - 1)
+    if groups is None:
+        groups = np.arange(n)
+    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    most = min(SIMILAR_ROWS + sizes.max() - 1, 10 * SIMILAR_ROWS, n - 1)
     nearest = model.kneighbors(None, most, return_distance=False)
-    other = groups[nearest] != groups[:, None]
+    other = codes[nearest] != codes[:, None]
     other &= other.cumsum(axis=1) <= SIMILAR_ROWS
-    return (errors[nearest] * other).sum(axis=1), other.sum(axis=1)
+    total = (errors[nearest] * other).sum(axis=1)
+    return total, other.sum(axis=1)
 
 
 def row_weights(model) -> np.ndarray:
@@ -279,9 +291,10 @@ def conformal_quantile(scores: np.ndarray, weights: np.ndarray, coverage: float)
     wanted = coverage * (weights.sum() + 1) - 1e-9
     place = np.searchsorted(weights[order].cumsum(), wanted)
     if place == len(scores):
-        least = int(np.ceil(coverage / (1 - coverage) - 1e-9))
+        least = np.ceil(coverage / (1 - coverage) - 1e-9)
         raise ValueError(
-            f"a coverage of {coverage} takes at least {least} rows; the model has {len(scores)}."
+            f"a coverage of {coverage} takes at least {least:.0f} rows; the model has "
+            f"{len(scores)}."
         )
     return float(scores[order[place]])
 
@@ -291,7 +304,7 @@ def predict_interval(
     X,  # table with the columns of the training table; None: the training table, leave-one-out
     coverage: float = 0.9,
 ) -> np.ndarray:  # (queries, 2): lower and upper end
-    "Return an interval for each query that should hold its number in a share `coverage` of the cases"
+    "Return an interval for each query that should hold its number in a share `coverage` of cases"
     target = labelled(model)
     if target.labels:
         raise ValueError("classes have no intervals: call `predict_sets`.")
@@ -300,12 +313,14 @@ def predict_interval(
     mean = np.average(errors, weights=weights)
 
     def scale(table):
+        "Return the error to expect for each row: the mean of all errors counts like five rows"
         total, count = similar_errors(model, table, errors)
-        return np.maximum((total + ROWS_OF_THE_MEAN * mean) / (count + ROWS_OF_THE_MEAN), 1e-300)
+        return np.maximum((total + 5 * mean) / (count + 5), 1e-300)
 
     own = scale(None)
-    width = conformal_quantile(errors / own, weights, coverage)
-    width = width * (own if X is None else scale(X))
+    quantile = conformal_quantile(errors / own, weights, coverage)
+    scales = own if X is None else scale(X)
+    width = quantile * scales
     predicted = model.predict(X)
     return np.stack([predicted - width, predicted + width], axis=1)
 
@@ -315,12 +330,11 @@ def predict_sets(
     X,  # table with the columns of the training table; None: the training table, leave-one-out
     coverage: float = 0.9,
 ) -> pd.DataFrame:  # a line for each query, a column for each class: whether it is in the set
-    "Return a set of classes for each query that should hold the observed one in a share `coverage` of the cases"
+    "Return classes for each query that should hold the observed one in a share `coverage` of cases"
     target = labelled(model)
     if not target.labels:
         raise ValueError("numbers have no sets of classes: call `predict_interval`.")
-    codes = np.searchsorted(model.classes_, target.observed)
-    doubt = 1 - model.predict_proba(None)[np.arange(len(codes)), codes]
+    doubt = 1 - label_probabilities(model, target.observed)
     limit = conformal_quantile(doubt, row_weights(model), coverage)
     probabilities = model.predict_proba(X)
     found = 1 - probabilities <= limit
@@ -328,52 +342,41 @@ def predict_sets(
     return pd.DataFrame(found, columns=model.classes_)
 
 # %% ../nbs/tools/reasons.ipynb #f7980f36
-MOST_PAIRS = 10_000_000  # that are looked at
-
-
-def similar_pairs(model, X, threshold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "Return positions of queries and of training rows whose similarity is at least `threshold`, and the similarities"
-    n = len(fitted_model(model).rows)
-    n_queries = n if X is None else len(X)
-    most = max(50, MOST_PAIRS // n_queries)
-    possible = n - 1 if X is None else n
-    distances, rows = model.kneighbors(X, min(most, possible))
-    farthest = np.sqrt(2 - 2 * threshold) + 1e-12
-    query, place = np.nonzero(distances <= farthest)
-    similarity = 1 - distances[query, place] ** 2 / 2
-    return query, rows[query, place], similarity
-
-# %% ../nbs/tools/reasons.ipynb #39885b0f
 def near_duplicates(
     model,  # a fitted kernel self-encoder
     threshold: float = 0.8,  # the least similarity, from 0 to 1
     X=None,  # a second table; None: pairs of training rows
 ) -> pd.DataFrame:
-    """Return pairs of rows, by name, that are at least so similar, the most similar first, with labels of training rows.
+    """Return pairs of similar rows, by name, with the labels of training rows; the most similar first.
 
     Of more than 3,000 rows it looks at the most similar rows of each, at least 50.
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1; got {threshold}.")
     fitted = fitted_model(model)
-    row, other, similarity = similar_pairs(model, X, threshold)
-    names = fitted.row_names
+    n = len(fitted.rows)
+    possible = n - 1 if X is None else n
+    n_queries = n if X is None else len(X)
+    # of ten million pairs
+    most = max(50, 10_000_000 // n_queries)
+    distances, rows = model.kneighbors(X, min(most, possible))
+    near = distances <= np.sqrt(2 - 2 * threshold) + 1e-12
+    places = np.stack([np.nonzero(near)[0], rows[near]], axis=1)
     if X is None:
-        # each pair once
-        first = np.minimum(row, other)
-        second = np.maximum(row, other)
-        _, once = np.unique(first * len(names) + second, return_index=True)
-        row, other, similarity = first[once], second[once], similarity[once]
-    else:
-        names = frame_of(model, X).index.to_numpy()
-    found = pd.DataFrame(
-        {"row": names[row], "other": fitted.row_names[other], "similarity": similarity}
-    )
+        places.sort(axis=1)
+    pairs = pd.DataFrame(places, columns=["row", "other"])
+    pairs["similarity"] = 1 - distances[near] ** 2 / 2
+    # each pair once
+    pairs = pairs.drop_duplicates(["row", "other"]).sort_values(["row", "other"])
+    pairs = pairs.sort_values("similarity", ascending=False, kind="stable", ignore_index=True)
     if fitted.target is not None and not fitted.target.several:
         if X is None:
-            found["label"] = fitted.y[row]
-        found["label of other"] = fitted.y[other]
-    return found.sort_values("similarity", ascending=False, kind="stable", ignore_index=True)
+            pairs["label"] = fitted.y[pairs.row]
+        pairs["label of other"] = fitted.y[pairs.other]
+    names = fitted.row_names if X is None else frame_of(model, X).index.to_numpy()
+    pairs["row"] = names[pairs.row]
+    pairs["other"] = fitted.row_names[pairs.other]
+    return pairs
 
 # %% ../nbs/tools/reasons.ipynb #c6aca984
 def without(model, rows):

@@ -9,7 +9,9 @@ const GREY = "#8a929a";
 const RAMP = ["#00224e", "#35456c", "#666970", "#948e77", "#c8b866", "#fee838"];              // cividis
 const n = data.ids.length, k = data.near.k, columns = data.columns, target = data.target;
 const known = n - data.new, isNew = i => i < data.new;      // new rows come first
-const isClasses = target?.kind === "classes", isPredicted = Boolean(target?.deciders);
+const isClasses = target?.kind === "text", isPredicted = Boolean(target?.deciders);
+// whether columns have weights of their own when rows are compared
+const isWeighted = columns.some(column => column.importance != null);
 const shares = Int8Array.from(atob(data.near.shares), letter => letter.charCodeAt(0));        // percent
 const $ = id => document.getElementById(id);
 
@@ -62,12 +64,12 @@ function valueOf(column, i) {
 }
 
 const nameOf = i => data.id || isNew(i) ? data.ids[i] : `row ${data.ids[i]}`;
-const given = i => isClasses ? target.classes[target.codes[i]] : target.values[i];
-const predicted = i => isClasses ? target.classes[target.likely[i][0]] : target.predicted[i];
+const given = i => isClasses ? target.levels[target.codes[i]] : target.values[i];
+const predicted = i => isClasses ? target.levels[target.likely[i][0]] : target.predicted[i];
 
 // ---- fields: what can be searched, sorted and coloured by ---------------------------------------------------------
 
-const kind = isClasses ? "text" : "number", levels = isClasses ? target.classes : null;
+const kind = isClasses ? "text" : "number", levels = isClasses ? target.levels : null;
 const ofId = { key: "id", name: data.id || "row", kind: "text", value: i => data.ids[i] };
 const ofTarget = target && { key: "target", name: target.name, kind, levels, value: given, code: i => target.codes[i] };
 const ofPrediction = isPredicted && { key: "predicted", name: "prediction", kind, levels, value: predicted,
@@ -388,6 +390,12 @@ const isOutside = i => target.low && (given(i) < target.low[i] || given(i) > tar
 const isDoubtful = i => !isNew(i) && (isClasses ? target.likely[i][0] !== target.codes[i] : isOutside(i));
 const isKnown = i => !isNew(i);
 const KEYS = "Click a heading to sort, a row to open it. Arrow keys move from row to row.";
+const columnsNote = [
+  isPredicted && "Effect: how much worse predictions become if the cells of the column come from other rows (loss of R\u00b2, "
+    + "each row predicted by the others).",
+  isWeighted ? "Weight: how much the column counts when rows are compared." : "All columns count the same when rows are compared.",
+  "Share: how much of the distance between a row and its most similar rows is due to the column.",
+  isPredicted && "Much share and little effect: rows differ in it, and it matters little."];
 const LISTS = {
   new: data.new > 0 && { title: "New rows", draw: drawRows, rows: () => state.rows.filter(isNew),
     note: `${KEYS} Printed, each new row takes a sheet.` },
@@ -401,7 +409,7 @@ const LISTS = {
     note: "Pairs of rows with the smallest distances. At distance 0 all compared columns agree." },
   unusual: { title: "Unusual rows", draw: drawRows, rows: () => state.rows.filter(isKnown), sort: ["novelty", true],
     note: "Rows that the table explains least: those with the largest novelty." },
-  columns: { title: "Columns", draw: drawColumns, note: data.columns_note },
+  columns: { title: "Columns", draw: drawColumns, note: columnsNote.filter(Boolean).join(" ") },
 };
 const sorting = () => state.sort ?? LISTS[state.list].sort ?? [];
 
@@ -565,7 +573,7 @@ function answerPart(i) {
 }
 
 function classParts(i) {
-  const label = code => textOf(target.classes[code]), possible = target.possible?.[i] ?? [];
+  const label = code => textOf(target.levels[code]), possible = target.possible?.[i] ?? [];
   const bars = target.likely[i].map((code, c) => [make("span", {}, label(code)), meter(target.probabilities[i][c]),
     make("span", {}, percent(target.probabilities[i][c]))]);
   const sure = possible.length > 1 && make("p", {}, `Not certain: it may be ${possible.map(label).join(" or ")}. In about `
@@ -576,7 +584,7 @@ function classParts(i) {
 function numberParts(i) {
   if (!target.low) return [];
   return [make("p", {}, `In about nine of ten such cases the number lies between ${textOf(target.low[i])} and ${
-    textOf(target.high[i])}: at the ${target.similar} most similar rows the prediction was off by ${
+    textOf(target.high[i])}: at the ${Math.min(20, known - 1)} most similar rows the prediction was off by ${
     textOf(target.off[i])} on average.`)];
 }
 
@@ -641,7 +649,7 @@ function madePart(i) {
   // base + rows + all others = vote; then the calibration: the probability or number that is shown above
   if (!isPredicted) return [];
   const size = target.deciders.k, weights = slice(target.deciders.weights, i, size);
-  const code = target.likely?.[i][0], label = isClasses ? textOf(target.classes[code]) : target.name;
+  const code = target.likely?.[i][0], label = isClasses ? textOf(target.levels[code]) : target.name;
   const mean = isClasses ? target.mean[code] : target.mean, vote = target.votes[i];
   const end = isClasses ? target.probabilities[i][0] : target.predicted[i];
   const own = row => isClasses ? Number(target.codes[row] === code) : target.values[row];
@@ -649,6 +657,7 @@ function madePart(i) {
   const others = vote - mean - pushes.reduce((sum, push) => sum + push, 0), correction = end - vote;
   const largest = Math.max(...[...pushes, others, correction].map(Math.abs), 1e-12);
   const text = value => isClasses ? `${(100 * value).toFixed(1)}\u00a0%` : textOf(value);
+  const steps = [isClasses && "calibration", isWeighted && !isNew(i) && "cross-fitting"].filter(Boolean).join(" and ");
   const line = (who, label, push) => tr(rowHead(who), td(label), td(signed(push, text)), make("td",
     { class: "push", "aria-hidden": "true" }, make("i", { class: push > 0 ? "up" : "down",
       style: { width: `${50 * Math.abs(push) / largest}%` } })));
@@ -656,7 +665,7 @@ function madePart(i) {
   const lines = [sum(isClasses ? `share of ${label} among all rows` : "mean of all rows", mean),
     ...rows.map((row, r) => line(linkTo(row), textOf(given(row)), pushes[r])),
     line(`${known - !isNew(i) - size} other rows together`, "", others),
-    Math.abs(correction) > 1e-6 * Math.abs(end) && line(isNew(i) ? "calibration" : target.correction, "", correction),
+    Math.abs(correction) > 1e-6 * Math.abs(end) && line(steps, "", correction),
     sum(isClasses ? `probability of ${label}` : `predicted ${label}`, end)];
   return [make("h3", {}, "What made the answer"),
     note("Begin with what holds for all rows; each row moves it towards its own label, or away from it."),
