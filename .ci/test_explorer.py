@@ -119,19 +119,18 @@ def test_map(page):
     for row in (200, 31):
         page.locator("#map").click(position=at(page, NEW + row))
         assert title(page) == f"loan L{1000 + row}" and page.url.endswith(f"#id=L{1000 + row}")
-    before, scale = at(page, NEW + 31), page.evaluate("place().scale")
-    page.locator("#map").hover(position=before)
+    canvas, before, scale = page.locator("#map"), at(page, NEW + 31), page.evaluate("place().scale")
+    canvas.hover(position=before)
     tip = page.text_content("#tip")
     assert "L1031" in tip and "outcome" in tip
     page.mouse.wheel(0, -400)
     page.wait_for_function("before => place().scale > 1.3 * before", arg=scale)
-    zoomed = at(page, NEW + 31)
-    moved = np.hypot(zoomed["x"] - before["x"], zoomed["y"] - before["y"])
-    assert moved < 2, "what is under the pointer stays there"
+    assert at(page, NEW + 31) == pytest.approx(before, abs=2), "what is under the pointer stays"
+    moved = before | {"x": before["x"] + 60}
     page.mouse.down()
-    page.locator("#map").hover(position={"x": before["x"] + 60, "y": before["y"]})
+    canvas.hover(position=moved)
     page.mouse.up()
-    assert abs(at(page, NEW + 31)["x"] - before["x"] - 60) < 6, "dragging moves the map"
+    assert at(page, NEW + 31) == pytest.approx(moved, abs=6), "dragging moves the map"
     assert title(page) == "loan L1031", "dragging opens no row"
     page.click("#zoom button:last-child")
     assert page.evaluate("place().scale") == scale
@@ -192,32 +191,27 @@ def test_sorting(page, explored):
 
 def test_lists(page, explored):
     "Each list begins with the row, the pair or the column that has most of what it shows"
-    record = explored.record
-    likely, codes, doubt = (
-        np.array(record["target"][name])[NEW:] for name in ("likely", "codes", "doubt")
-    )
-    wrong = likely[:, 0] != codes
+    record, links = explored.record, page.locator("#list tbody .link")
+    likely, codes, doubt = map(np.array, map(record["target"].get, ("likely", "codes", "doubt")))
+    wrong = (likely[:, 0] != codes)[NEW:]
     page.click("#tab-doubtful")
-    assert ids(page)[0] == f"L{1000 + np.where(wrong, doubt, -1).argmax()}"
+    assert ids(page)[0] == f"L{1000 + np.where(wrong, doubt[NEW:], -1).argmax()}"
     assert f"of {wrong.sum()}" in page.text_content("#pages")
     page.click("#tab-unusual")
     assert ids(page)[0] == f"L{1000 + np.argmax(record['novelty'][NEW:])}"
     page.click("#tab-duplicates")
-    first, second, _ = record["pairs"][0]
-    pair = explored.table.iloc[[first - NEW, second - NEW]]
-    differ = [name for name in pair if pair[name].nunique(dropna=False) > 1]
+    pair = np.array(record["pairs"][0][:2]) - NEW
+    differ = explored.table.iloc[pair].apply(lambda column: column.nunique(dropna=False) > 1)
     shown = listed(page).first.locator("td").last.text_content()
-    assert shown.startswith(", ".join(differ[:3]))
-    page.locator("#list tbody .link").nth(1).click()
-    assert title(page) == f"loan L{1000 + second - NEW}"
+    assert shown.startswith(", ".join(differ.index[differ][:3]))
+    links.nth(1).click()
+    assert title(page) == f"loan L{1000 + pair[1]}"
     page.click("#tab-columns")
-    effects = [column["effect"] for column in record["columns"]]
-    best = page.locator("#list tbody .link").first
-    assert best.text_content() == explored.table.columns[np.argmax(effects)]
-    assert f"{100 * max(effects):.1f}\u00a0%" in listed(page).first.text_content()
-    assert listed(page).count() == 20
-    best.click()
-    assert page.locator("#colour").input_value().startswith("column ")
+    effects = pd.Series([each["effect"] for each in record["columns"]], explored.table.columns)
+    assert links.first.text_content() == effects.idxmax() and listed(page).count() == 20
+    assert f"{100 * effects.max():.1f}\u00a0%" in listed(page).first.text_content()
+    links.first.click()
+    assert page.input_value("#colour").startswith("column ")
 
 
 def test_keyboard(page):
