@@ -280,11 +280,11 @@ def test_printed(visit, address):
 
 def test_nothing_acts(visit, tmp_path):
     "Names and cells that try to be more than text stay text"
-    X, y, ids = loans(43)
+    X, y, ids = loans(40)
     X = X.assign(purpose=[NASTY, *X.purpose[1:].astype(str)]).rename(columns={"housing": NASTY})
     y, ids = y.replace("good", NASTY).rename(NASTY), ids.replace("L1000", NASTY).rename(NASTY)
-    model = KernelSelfEncoder().fit(X[:40])
-    shown = explore(model, X[:40], y[:40], X[:2], ids=ids[:40], new_ids=[NASTY, "2"], title=NASTY)
+    model, new = KernelSelfEncoder().fit(X), X[:2]
+    shown = explore(model, X, y, new, ids=ids, new_ids=[NASTY, "2"], title=NASTY)
     page = visit(shown.save(tmp_path / "page.html"))
     assert page.text_content("h1") == NASTY and NASTY in title(page)
     for tab in ("duplicates", "columns", "rows", "new"):

@@ -13,7 +13,7 @@ import pytest
 
 import docs
 from browser import complaints, unreadable
-from tools import ROOT, complain, copied_tree, run
+from tools import ROOT, complain, contents, copied_tree, run
 
 # One worker builds the site and makes all these checks of it.
 pytestmark = [
@@ -54,9 +54,9 @@ def site():
 
 def readable(site) -> list:
     "Return the pages of the site without the redirections"
-    pages = {docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
-    old = {site / name for name in docs.moved().keys() - pages}
-    return sorted(set(site.rglob("*.html")) - old)
+    old = {site / name for name in docs.moved()}
+    new = {site / docs.page_of(name) for name in docs.notebooks(ROOT / "nbs")}
+    return sorted(set(site.rglob("*.html")) - old | new)
 
 
 def links_of(page_html: str) -> list:
@@ -89,16 +89,12 @@ def broken(name: str, pages: dict, files: set) -> list:
 def test_links(site):
     "Links lead somewhere, pages have titles, images descriptions; no test data is published"
     files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
-    pages = {
-        name: (site / name).read_text(encoding="utf-8") for name in files if name.endswith(".html")
-    }
-    found = []
-    for name in sorted(pages):
+    pages = {name: text.decode() for name, text in contents(site, "*.html").items()}
+    kept = re.compile(r"tests/.*(?<!\.html)(?<!\.png)(?<!\.svg)$")
+    found = [f"{name} is not for readers" for name in files if kept.match(name)]
+    for name in pages:
         found += broken(name, pages, files)
-    for name in sorted(files):
-        if name.startswith("tests/") and not name.endswith((".html", ".png", ".svg")):
-            found.append(f"{name} is not for readers")
-    complain(found)
+    complain(sorted(found))
 
 
 SHOWN = {
