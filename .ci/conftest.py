@@ -16,11 +16,11 @@ import tools
 # The checks that take longest start first, so that in the end no worker waits long for the other.
 LONGEST = [
     "wheel",
+    "scikit_learn",
     "determinism",
     "any_table",
     "honest_scores",
     "benchmarks",
-    "scikit_learn",
     "attacks_command",
     "persistence",
     "answers",
