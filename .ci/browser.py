@@ -44,33 +44,25 @@ CONTRAST = """selector => {
 
 def find_browser():
     "Return the path of a Chromium, or None"
-    names = [
-        os.environ.get("CHROMIUM"),
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "google-chrome-stable",
-    ]
-    return next(filter(None, map(shutil.which, filter(None, names))), None)
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
 def complaints(page) -> list:
     "Return a list that grows with every error, warning and request to the network of `page`"
     heard = []
+
+    def printed(message):
+        if message.type in ("error", "warning", "assert"):
+            heard.append(message.text)
+
+    def requested(request):
+        if not request.url.startswith(("file:", "data:")):
+            heard.append(f"it asks the network for {request.url}")
+
     page.on("pageerror", lambda error: heard.append(str(error)))
-    page.on(
-        "console",
-        lambda message: (
-            message.type in ("error", "warning", "assert") and heard.append(message.text)
-        ),
-    )
-    page.on(
-        "request",
-        lambda request: (
-            request.url.startswith(("file:", "data:"))
-            or heard.append(f"it asks the network for {request.url}")
-        ),
-    )
+    page.on("console", printed)
+    page.on("request", requested)
     return heard
 
 
@@ -80,6 +72,5 @@ def unreadable(page, selector: str) -> list:
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
     ratio, element = page.evaluate(CONTRAST, selector)
-    return ([f"it is {wide} px too wide"] if wide > 0 else []) + (
-        [f"the contrast of {element} is {ratio:.1f}, less than 4.5"] if ratio < 4.5 else []
-    )
+    found = [f"it is {wide} px too wide"] * (wide > 0)
+    return found + [f"the contrast of {element} is {ratio:.1f}, less than 4.5"] * (ratio < 4.5)

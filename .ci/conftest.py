@@ -4,6 +4,7 @@ Nothing here changes the working tree: the checks look at copies of it.
 """
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,14 @@ import tools
 # The checks that take longest start first, so that in the end no worker waits long for the other.
 LONGEST = [
     "wheel",
+    "scikit_learn",
+    "determinism",
+    "any_table",
     "honest_scores",
     "benchmarks",
-    "kernel_manners",
-    "kernel_attacks",
+    "attacks_command",
     "persistence",
-    "determinism",
-    "scikit_learn",
+    "answers",
     "invariance",
 ]
 
@@ -48,21 +50,19 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(
-        key=lambda item: next(
-            (i for i, name in enumerate(LONGEST) if name in item.nodeid), len(LONGEST)
-        )
-    )
+    def place(item):
+        "Return how many of the longest come before it"
+        return [name in item.nodeid for name in [*LONGEST, ""]].index(True)
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
     report = yield
-    mark, params = (
-        item.get_closest_marker("remedy"),
-        item.callspec.params if hasattr(item, "callspec") else {},
-    )
+    mark = item.get_closest_marker("remedy")
     if report.failed and mark:
+        params = item.callspec.params if hasattr(item, "callspec") else {}
         report.sections.append(("what to do", mark.args[0].format(**params)))
     return report
 
@@ -79,11 +79,9 @@ def pytest_unconfigure(config):
     if hasattr(config, "workerinput"):
         return  # one of several processes: the one that started them speaks
     stats = config.pluginmanager.get_plugin("terminalreporter").stats
-    passed, failed, skipped = (
-        sum(len(stats.get(word, [])) for word in words)
-        for words in (["passed"], ["failed", "error"], ["skipped"])
-    )
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    counts = Counter({word: len(reports) for word, reports in stats.items()})
+    failed, skipped = counts["failed"] + counts["error"], counts["skipped"]
+    print(f"{counts['passed']} passed, {failed} failed" + f", {skipped} skipped" * (skipped > 0))
 
 
 @pytest.fixture

@@ -146,19 +146,17 @@ class Page:
         self.stem, self.images, self.meta, self.figures = stem, {}, {}, 0
         parts, source = [], ""
         for cell in cells:
-            content = text(cell.get("source"))
-            if cell["cell_type"] != "code":
-                parts.append(self.prose(content))
-                continue
-            options, code = split_options(content)
+            options, code = split_options(text(cell.get("source")))
             kind = options.get("exported-source")
-            if kind == "exporti":
+            if cell["cell_type"] != "code":
+                parts.append(self.prose(text(cell["source"])))
+            elif kind == "exporti":
                 parts.append(folded(code, kind))
             elif kind:
                 source = folded(code, kind)  # below the API block that comes next
             else:
                 parts += self.code(options, code, cell.get("outputs", []))
-                if source and code.startswith("show_doc"):
+                if code.startswith("show_doc"):
                     parts.append(source)
                     source = ""
         self.markdown = "\n\n".join(filter(None, parts))
@@ -217,16 +215,14 @@ class Page:
 
 def badges(config) -> str:
     "Return the badges of README.md; the site has none, because it loads nothing from the network"
-    shields = "https://img.shields.io/badge"
-    found = []
-    for name in ("test", "docs"):
-        run = f"{config.git_url}/actions/workflows/{name}.yml"
-        found.append(f"[![{name}]({run}/badge.svg)]({run})")
-    found.append(
-        f"![Python {config.min_python} or newer]({shields}/python-{config.min_python}%2B-blue)"
+    runs, shields = f"{config.git_url}/actions/workflows", "https://img.shields.io/badge"
+    python = config.min_python
+    return (
+        f"[![test]({runs}/test.yml/badge.svg)]({runs}/test.yml) "
+        f"[![docs]({runs}/docs.yml/badge.svg)]({runs}/docs.yml) "
+        f"![Python {python} or newer]({shields}/python-{python}%2B-blue) "
+        f"![Apache 2.0]({shields}/licence-Apache--2.0-blue)"
     )
-    found.append(f"![Apache 2.0]({shields}/licence-Apache--2.0-blue)")
-    return " ".join(found)
 
 
 def readme(root: Path) -> dict:
@@ -269,16 +265,14 @@ def menu_html(menu: list, here: str, up: str) -> str:
 
 def beside(menu: list, here: str, up: str) -> dict:
     "Return links to the pages before and after; a page outside the sidebar follows its last page"
-    order = []
-    for _, entries in menu:
-        order += entries
-    addresses = [address for address, _ in order]
-    place = addresses.index(here) if here in addresses else len(order)
-    pages = {"previous": order[:place][-1:], "next": order[place + 1 :][:1]}
+    titles = {address: title for _, entries in menu for address, title in entries}
+    order = ["", *titles, "", ""]
+    place = 1 + [*titles, here].index(here)
     links = {}
-    for side, found in pages.items():
-        for address, title in found:
-            links[side] = f'<a rel="{side[:4]}" href="{up}{address}">{html.escape(title)}</a>'
+    for side, address in (("previous", order[place - 1]), ("next", order[place + 1])):
+        if address:
+            title = html.escape(titles[address])
+            links[side] = f'<a rel="{side[:4]}" href="{up}{address}">{title}</a>'
     return links
 
 

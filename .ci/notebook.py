@@ -28,43 +28,30 @@ from nbformat.v4 import new_markdown_cell
 
 def cells_to_skip(notebook: Path, flags: set) -> set:
     "Return the positions of the code cells that nbdev_test would not run either"
-    cells = NBProcessor(notebook, rm_directives=False, process=True).nb.cells
-    return {
-        c.idx_
-        for c in cells
-        if c.cell_type == "code"
-        and (
-            "nbdev_export(" in c.source
-            or c.directives_.get("eval:", [""])[0].lower() == "false"
-            or flags & c.directives_.keys()
-        )
-    }
+    skip = set()
+    for cell in NBProcessor(notebook, rm_directives=False, process=True).nb.cells:
+        directives = cell.directives_ if cell.cell_type == "code" else {}
+        if flags & directives.keys() or directives.get("eval:") == ["false"]:
+            skip.add(cell.idx_)
+    return skip
 
 
 def run(notebook: Path, flags: set):
     "Execute `notebook` and save its outputs; a failing cell stops it and leaves the file as it was"
     skip, nb = cells_to_skip(notebook, flags), read_nb(notebook)
-    kept = {
-        c.idx_: c.get("outputs", []) for c in nb.cells if c.idx_ in skip
-    }  # a skipped cell keeps what it printed
-    for c in nb.cells:
-        if c.cell_type == "code":
-            c.outputs = []  # a cell that prints nothing any more must not keep what it printed
+    runs = [c for c in nb.cells if c.cell_type == "code" and c.idx_ not in skip]
+    for cell in runs:
+        cell.outputs = []  # one that prints nothing any more must not keep what it printed
     # as a reader should see it: without the path of the file on this machine
     warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
-    logging.getLogger("matplotlib.font_manager").setLevel(
-        logging.ERROR
-    )  # no reader needs to know which fonts lack
+    # no reader needs to know which fonts lack
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     start, shell = time.time(), CaptureShell(notebook)
     try:
         with working_directory(notebook.parent):
-            shell.run_all(
-                nb, exc_stop=True, preproc=lambda c: c.cell_type != "code" or c.idx_ in skip
-            )
+            shell.run_all(nb, exc_stop=True, preproc=lambda cell: cell not in runs)
     except (Exception, SystemExit):
         sys.exit(shell.prettytb(fname=notebook))
-    for i, outputs in kept.items():
-        nb.cells[i].outputs = outputs
     write_nb(nb, notebook)
     nbdev_clean.__wrapped__(str(notebook))
     print(

@@ -19,26 +19,25 @@ from nbdev.config import get_config
 
 from tools import ROOT, copied_tree, install, probe, run
 
+# the line of each file that has the version
 SAID_AGAIN = {
     "CITATION.cff": "version: {}",
     "conda/meta.yaml": '{{% set version = "{}" %}}',
     "selfencoder/__init__.py": '__version__ = "{}"',
-}  # the line of each file that has the version
+    "CHANGELOG.md": "## {}",
+}
 
 
 def said_otherwise(version: str) -> list:
     "Return where another version is written than in settings.ini"
-    # a development version counts as its release
-    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    release = re.sub(r"\.?dev\d*$", "", version)
-    found = [
-        f"{name} has another version than settings.ini, {version}"
-        for name, line in SAID_AGAIN.items()
-        if line.format(version) not in (ROOT / name).read_text(encoding="utf-8").splitlines()
-    ]
-    return found + (
-        [] if f"## {release} " in changes else [f"CHANGELOG.md has no section for {release}"]
-    )
+    found = []
+    for name, line in SAID_AGAIN.items():
+        # in the changelog a development version counts as its release
+        said = re.sub(r"\.?dev\d*$", "", version) if name == "CHANGELOG.md" else version
+        text = (ROOT / name).read_text(encoding="utf-8")
+        if not re.search(f"^{re.escape(line.format(said))}( |$)", text, re.M):
+            found.append(f"{name} does not say that the version is {said}")
+    return found
 
 
 def pins() -> dict:
@@ -54,37 +53,25 @@ def bounds(settings) -> dict:
 
 def lowest(settings) -> dict:
     "Return the pins with these versions, but for torch: older ones bring gigabytes of CUDA"
-    return pins() | {
-        name: f"{name}=={version}" for name, version in bounds(settings).items() if name != "torch"
-    }
+    low = {name: f"{name}=={version}" for name, version in bounds(settings).items()}
+    return pins() | low | {"torch": pins()["torch"]}
 
 
-def readme_program(text: str) -> str:
-    "Return the Python blocks of README.md, one after the other"
-    return "\n".join(re.findall(r"^``` ?python\n(.*?)^```", text, re.M | re.S))
-
-
-def readme_commands(text: str) -> list:
-    "Return the lines of README.md that call the command"
-    blocks = re.findall(r"^``` ?sh\n(.*?)^```", text, re.M | re.S)
-    return [
-        line for block in blocks for line in block.splitlines() if line.startswith("selfencoder ")
-    ]
+def readme_blocks(language: str) -> str:
+    "Return the blocks of README.md in a language, one after the other"
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return "\n".join(re.findall(rf"^``` ?{language}\n(.*?)^```", text, re.M | re.S))
 
 
 def run_readme(python: Path, place: Path):
     "Run the Python and the commands of README.md in a folder, with a small table of customers"
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    run([python, "-c", readme_program(text)], place, PYTHONPATH="")
+    run([python, "-c", readme_blocks("python")], place, PYTHONPATH="")
     rows = [f"C{i},{20 + 7 * i % 50},{'abc'[i % 3]},{'yes' if i % 4 else 'no'}" for i in range(60)]
     for name, some in (("customers.csv", rows), ("new.csv", rows[:3])):
         (place / name).write_text("\n".join(["customer,age,plan,churned", *some]), encoding="utf-8")
-    for line in readme_commands(text):
-        run(
-            [python.parent / "selfencoder", *shlex.split(line, comments=True)[1:]],
-            place,
-            PYTHONPATH="",
-        )
+    for line in re.findall("^selfencoder (.*)", readme_blocks("sh"), re.M):
+        words = shlex.split(line, comments=True)
+        run([python.parent / "selfencoder", *words], place, PYTHONPATH="")
 
 
 def versions_file(path: Path, versions: dict) -> Path:
@@ -96,13 +83,8 @@ def try_wheel(wheel: Path, versions: dict):
     "Install the wheel in these versions; elsewhere, import its modules, read data, run README.md"
     with TemporaryDirectory() as folder:
         place = Path(folder)
-        python = install(
-            [wheel],
-            sys.executable,
-            place / "env",
-            place,
-            versions_file(place / "versions.txt", versions),
-        )
+        wanted = versions_file(place / "versions.txt", versions)
+        python = install([wheel], sys.executable, place / "env", place, wanted)
         probe(python, place)
         run_readme(python, place)
 
@@ -110,11 +92,8 @@ def try_wheel(wheel: Path, versions: dict):
 def build(out: Path) -> tuple:
     "Build source archive and wheel from a copy that holds only what git knows"
     with copied_tree("--cached") as tree:
-        subprocess.run(
-            [sys.executable, "-m", "build", "--outdir", out, tree],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        command = [sys.executable, "-m", "build", "--outdir", out, tree]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return next(out.glob("*.tar.gz")), next(out.glob("*.whl"))
 
 

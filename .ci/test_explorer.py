@@ -64,29 +64,43 @@ def title(page) -> str:
     return page.text_content("#row-title")
 
 
+def listed(page):
+    "Return the rows of the list that is shown"
+    return page.locator("#list tbody tr")
+
+
 def ids(page) -> list:
     return page.locator("#list tbody tr td:first-child").all_text_contents()
 
 
-def press_at(page, row):
-    "Click where the map shows a row"
-    x, y = page.evaluate("row => place().at(row)", row)
-    page.locator("#map").click(position={"x": x, "y": y})
+def named(rows) -> list:
+    "Return the ids of the first page of these rows of the table"
+    return [f"L{1000 + row}" for row in rows[:25]]
 
 
-def test_start(page, explored):
+def search(page, query) -> str:
+    "Return how many rows the page says that it finds"
+    page.fill("#search", query)
+    return page.text_content("#found")
+
+
+def at(page, row) -> dict:
+    "Return where the map shows a row"
+    return dict(zip("xy", page.evaluate("row => place().at(row)", row)))
+
+
+def test_start(page):
     "New rows come first, with an answer, and without a word about a label of theirs"
     assert page.title() == page.text_content("h1") == "German credit"
     assert "3 new rows, compared with 250 rows, 20 columns" in page.text_content("#summary")
     assert "private" in page.text_content("#private")
     assert title(page) == "loan L1250 (new)" and ids(page) == ["L1250", "L1251", "L1252"]
     assert "in the table" not in page.text_content("#row-card")
-    expected = ["bad (70)", "good (180)"]
-    assert page.locator("#legend button").all_text_contents() == expected
-    assert "new (3)" in page.text_content("#legend")
+    legend = page.locator("#legend button").all_text_contents()
+    assert legend == ["bad (70)", "good (180)"] and "new (3)" in page.text_content("#legend")
     page.click("#tab-rows")
-    assert ids(page)[:2] == ["L1000", "L1001"]
-    page.locator("#list tbody tr").first.click()
+    assert ids(page) == named(range(25))
+    listed(page).first.click()
     assert title(page) == "loan L1000" and "in the table" in page.text_content("#row-card")
 
 
@@ -103,24 +117,23 @@ def test_sums(page, explored):
 
 def test_map(page):
     for row in (200, 31):
-        press_at(page, NEW + row)
+        page.locator("#map").click(position=at(page, NEW + row))
         assert title(page) == f"loan L{1000 + row}" and page.url.endswith(f"#id=L{1000 + row}")
-    x, y = page.evaluate("place().at(34)")
-    page.locator("#map").hover(position={"x": x, "y": y})
-    assert "L1031" in page.text_content("#tip") and "outcome" in page.text_content("#tip")
-    before = page.evaluate("place().scale")
+    canvas, before, scale = page.locator("#map"), at(page, NEW + 31), page.evaluate("place().scale")
+    canvas.hover(position=before)
+    tip = page.text_content("#tip")
+    assert "L1031" in tip and "outcome" in tip
     page.mouse.wheel(0, -400)
-    page.wait_for_function("before => place().scale > 1.3 * before", arg=before)
-    moved = np.subtract(page.evaluate("place().at(34)"), (x, y))
-    assert np.hypot(*moved) < 2, "what is under the pointer stays there"
-    box = page.locator("#map").bounding_box()
+    page.wait_for_function("before => place().scale > 1.3 * before", arg=scale)
+    assert at(page, NEW + 31) == pytest.approx(before, abs=2), "what is under the pointer stays"
+    moved = before | {"x": before["x"] + 60}
     page.mouse.down()
-    page.mouse.move(box["x"] + x + 60, box["y"] + y, steps=4)
+    canvas.hover(position=moved)
     page.mouse.up()
-    assert abs(page.evaluate("place().at(34)")[0] - x - 60) < 6, "dragging moves the map"
+    assert at(page, NEW + 31) == pytest.approx(moved, abs=6), "dragging moves the map"
     assert title(page) == "loan L1031", "dragging opens no row"
     page.click("#zoom button:last-child")
-    assert page.evaluate("place().scale") == before
+    assert page.evaluate("place().scale") == scale
 
 
 def test_colours(page):
@@ -139,27 +152,26 @@ def test_colours(page):
 
 
 def test_search(page, explored):
-    X, record = explored.table, explored.record["target"]
-    codes = np.array(record["codes"])
-    predicted = np.array(record["likely"])[:, 0]
-    counts = {
+    "A search finds values, comparisons and words, in all rows or in those of the list"
+    X, target = explored.table, explored.record["target"]
+    bad = np.array(target["codes"]) == 0
+    mistaken = bad & (np.array(target["likely"])[:, 0] == 1)
+    page.click("#tab-rows")
+    for query, count in {
         "L1017": 1,
-        "outcome=bad": 70,
-        "outcome=bad prediction=good": ((codes == 0) & (predicted == 1)).sum(),
+        "outcome=bad": bad.sum(),
+        "outcome=bad prediction=good": mistaken.sum(),
         "age=–": 37,
         "nothing like this": 0,
-    }
-    page.click("#tab-rows")
-    for query, count in counts.items():
-        page.fill("#search", query)
-        assert page.text_content("#found") == f"{count} of 253 rows"
+    }.items():
+        assert search(page, query) == f"{count} of 253 rows"
     for query, found in {
         "age>60": X.age > 60,
         "foreign_worker=no": ~X.foreign_worker,
         '"radio or television"': X.purpose == "radio or television",
     }.items():
-        page.fill("#search", query)
-        assert ids(page) == [f"L{1000 + i}" for i in np.flatnonzero(found)[:25]]
+        search(page, query)
+        assert ids(page) == named(np.flatnonzero(found))
     page.keyboard.press("Escape")
     assert page.text_content("#found") == "" and len(ids(page)) == 25
 
@@ -167,43 +179,39 @@ def test_search(page, explored):
 def test_sorting(page, explored):
     ages = explored.table.age
     page.click("#tab-rows")
-    page.click("#list [data-key='column 12']")
-    assert page.locator("#list th[aria-sort=ascending]").text_content() == "age"
-    assert ids(page)[0] == f"L{1000 + int(ages.argmin())}"
-    page.click("#list [data-key='column 12']")
-    assert ids(page)[0] == f"L{1000 + int(ages.argmax())}"
+    for first in (ages.argmin(), ages.argmax()):
+        page.click("#list [data-key='column 12']")
+        assert ids(page)[0] == f"L{1000 + first}"
+    assert page.locator("#list th[aria-sort=descending]").text_content() == "age"
     page.click("#pages button:last-child")
     assert "26 to 50 of 250" in page.text_content("#pages")
-    page.locator("#list tbody tr").nth(3).click()
+    listed(page).nth(3).click()
     assert title(page) == f"loan {ids(page)[3]}"
 
 
 def test_lists(page, explored):
-    record = explored.record
-    target = record["target"]
+    "Each list begins with the row, the pair or the column that has most of what it shows"
+    record, links = explored.record, page.locator("#list tbody .link")
+    likely, codes, doubt = map(np.array, map(record["target"].get, ("likely", "codes", "doubt")))
+    wrong = (likely[:, 0] != codes)[NEW:]
     page.click("#tab-doubtful")
-    wrong = np.array(target["likely"])[NEW:, 0] != np.array(target["codes"])[NEW:]
-    doubt = np.where(wrong, np.array(target["doubt"][NEW:]), -1)
-    assert ids(page)[0] == f"L{1000 + int(doubt.argmax())}"
+    assert ids(page)[0] == f"L{1000 + np.where(wrong, doubt[NEW:], -1).argmax()}"
     assert f"of {wrong.sum()}" in page.text_content("#pages")
     page.click("#tab-unusual")
-    assert ids(page)[0] == f"L{1000 + int(np.argmax(record['novelty'][NEW:]))}"
+    assert ids(page)[0] == f"L{1000 + np.argmax(record['novelty'][NEW:])}"
     page.click("#tab-duplicates")
-    first, second, _ = record["pairs"][0]
-    pair = explored.table.iloc[[first - NEW, second - NEW]]
-    differ = [name for name in pair if pair[name].nunique(dropna=False) > 1]
-    shown = page.locator("#list tbody tr").first.locator("td").last.text_content()
-    assert shown.startswith(", ".join(differ[:3]))
-    page.locator("#list tbody .link").nth(1).click()
-    assert title(page) == f"loan L{1000 + second - NEW}"
+    pair = np.array(record["pairs"][0][:2]) - NEW
+    differ = explored.table.iloc[pair].apply(lambda column: column.nunique(dropna=False) > 1)
+    shown = listed(page).first.locator("td").last.text_content()
+    assert shown.startswith(", ".join(differ.index[differ][:3]))
+    links.nth(1).click()
+    assert title(page) == f"loan L{1000 + pair[1]}"
     page.click("#tab-columns")
-    assert page.locator("#list tbody tr").count() == 20
-    effects = [column["effect"] for column in record["columns"]]
-    best = explored.table.columns[int(np.argmax(effects))]
-    assert page.locator("#list tbody .link").first.text_content() == best
-    assert f"{100 * max(effects):.1f}\u00a0%" in page.locator("#list tbody tr").first.text_content()
-    page.locator("#list tbody .link").first.click()
-    assert page.locator("#colour").input_value().startswith("column ")
+    effects = pd.Series([each["effect"] for each in record["columns"]], explored.table.columns)
+    assert links.first.text_content() == effects.idxmax() and listed(page).count() == 20
+    assert f"{100 * effects.max():.1f}\u00a0%" in listed(page).first.text_content()
+    links.first.click()
+    assert page.input_value("#colour").startswith("column ")
 
 
 def test_keyboard(page):
@@ -220,8 +228,8 @@ def test_keyboard(page):
     page.focus("#tab-new")
     page.keyboard.press("ArrowRight")
     assert page.get_attribute("#tab-rows", "aria-selected") == "true"
-    page.locator("#list tbody tr").first.click()
-    page.locator("#list tbody tr").first.focus()
+    listed(page).first.click()
+    listed(page).first.focus()
     page.keyboard.press("ArrowDown")
     assert title(page) == "loan L1001"
     page.click("#next")
@@ -232,8 +240,9 @@ def test_link(page):
     "An address opens the page at a row; neighbours are links"
     page.evaluate("location.hash = 'id=L1042'")
     page.locator("#row-title", has_text="loan L1042").wait_for()
-    neighbor = page.locator("#row-card .near thead .link").first.text_content()
-    page.locator("#row-card .near thead .link").first.click()
+    link = page.locator("#row-card .near thead .link").first
+    neighbor = link.text_content()
+    link.click()
     assert title(page) == f"loan {neighbor}"
 
 
@@ -271,18 +280,18 @@ def test_printed(visit, address):
 
 def test_nothing_acts(visit, tmp_path):
     "Names and cells that try to be more than text stay text"
-    X, y, ids = loans(43)
+    X, y, ids = loans(40)
     X = X.assign(purpose=[NASTY, *X.purpose[1:].astype(str)]).rename(columns={"housing": NASTY})
     y, ids = y.replace("good", NASTY).rename(NASTY), ids.replace("L1000", NASTY).rename(NASTY)
-    model = KernelSelfEncoder().fit(X[:40])
-    shown = explore(model, X[:40], y[:40], X[:2], ids=ids[:40], new_ids=[NASTY, "2"], title=NASTY)
+    model, new = KernelSelfEncoder().fit(X), X[:2]
+    shown = explore(model, X, y, new, ids=ids, new_ids=[NASTY, "2"], title=NASTY)
     page = visit(shown.save(tmp_path / "page.html"))
     assert page.text_content("h1") == NASTY and NASTY in title(page)
     for tab in ("duplicates", "columns", "rows", "new"):
         page.click(f"#tab-{tab}")
-    page.fill("#search", "onerror")
-    press_at(page, 0)
-    page.locator("#map").hover(position=dict(zip("xy", page.evaluate("place().at(0)"))))
+    search(page, "onerror")
+    page.locator("#map").click(position=at(page, 0))
+    page.locator("#map").hover(position=at(page, 0))
     page.evaluate("layOutSheets()")
     assert NASTY in page.text_content("#tip") and page.locator("img").count() == 0
     assert page.evaluate("document.scripts.length") == 2
@@ -296,11 +305,10 @@ def test_numbers(visit, tmp_path):
     page = visit(explore(model, X, y, ids=ids).save(tmp_path / "page.html"))
     assert page.locator("#tab-new").count() == 0
     card = page.text_content("#row-card")
-    assert (
-        "Predicted credit_amount" in card and "20 most similar rows the prediction was off" in card
-    )
+    assert "Predicted credit_amount" in card
+    assert "20 most similar rows the prediction was off" in card
     page.click("#tab-doubtful")
-    assert 1 <= page.locator("#list tbody tr").count() <= 8, "outside of their ranges"
+    assert 1 <= listed(page).count() <= 8, "outside of their ranges"
     errors = page.locator("#list tbody td:nth-child(4)").all_text_contents()
     assert page.text_content("#list [data-key=doubt]") == "error"
     assert errors == sorted(errors, key=float, reverse=True)

@@ -9,12 +9,14 @@ import os
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
 import pytest
 from nbdev.config import get_config
 
+import docs
 import release
 from tools import LIBRARY, PIP, ROOT, build_wheel, copied_tree, install, probe, run, run_notebook
 
@@ -69,14 +71,10 @@ def pythons() -> dict:
 def what_runs(version: str) -> list:
     "Return the imports, and some notebooks"
     patterns = PACKAGES if version == LOWEST else PYTHONS
-    return [
-        "imports",
-        *(
-            path.relative_to(ROOT).as_posix()
-            for pattern in patterns
-            for path in sorted((ROOT / "nbs").glob(pattern))
-        ),
-    ]
+    names = ["imports"]
+    for pattern in patterns:
+        names += [f"nbs/{path}" for path in docs.notebooks(ROOT / "nbs") if fnmatch(path, pattern)]
+    return names
 
 
 def pytest_generate_tests(metafunc):
@@ -113,10 +111,9 @@ def installed(version, python, place):
     environment, wheel = ROOT / f".venv-{version}", next(place.parent.glob("*.whl"))
     stamp, inputs = environment / ".ready", [ROOT / "constraints.txt", ROOT / "settings.ini"]
     if not stamp.exists() or stamp.stat().st_mtime < max(path.stat().st_mtime for path in inputs):
-        lowest = release.versions_file(
-            place.parent / "lowest.txt", release.lowest(get_config(path=ROOT))
-        )
         if version == LOWEST:
+            versions = release.lowest(get_config(path=ROOT))
+            lowest = release.versions_file(place.parent / "lowest.txt", versions)
             install([wheel, *TOOLS], python, environment, place.parent, lowest)
         else:
             install([f"{wheel}[dev]"], python, environment, place.parent)

@@ -14,13 +14,8 @@ import pytest
 ROOT = Path(__file__).parent.parent.absolute()
 BIN = Path(sys.executable).parent
 LIBRARY = "selfencoder"
-PIP = [
-    "-m",
-    "pip",
-    "-qq",
-    "--disable-pip-version-check",
-    "--no-input",
-]  # twice quiet: never where packages come from
+# twice quiet: never where packages come from
+PIP = ["-m", "pip", "-qq", "--disable-pip-version-check", "--no-input"]
 # Small fits are many times slower when the threads of two processes fight for two cores.
 os.environ.update(OMP_NUM_THREADS="1", MPLBACKEND="agg")
 
@@ -33,12 +28,8 @@ def complain(found: list):
 
 def files(*options) -> list:
     "Return the files that `git ls-files` lists and that exist, as paths relative to the root"
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", *options], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return sorted(
-        {name for name in listed.stdout.split("\0") if name and os.path.lexists(ROOT / name)}
-    )
+    listed = subprocess.check_output(["git", "ls-files", "-z", *options], cwd=ROOT, text=True)
+    return sorted({name for name in listed.split("\0")[:-1] if os.path.lexists(ROOT / name)})
 
 
 @contextmanager

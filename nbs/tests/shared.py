@@ -6,17 +6,20 @@ It lies beside them and is no part of the library.
 import json
 import os
 import re
+import tempfile
 import zlib
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
+from hypothesis import HealthCheck, settings
+from hypothesis.configuration import set_hypothesis_home_dir
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # what every estimator can be asked about the rows of a table, if it has the method
-QUESTIONS = ("transform", "identify_proba", "predict", "predict_proba")
+QUESTIONS = ("transform", "identify_proba", "identify", "novelty", "predict", "predict_proba")
 
 
 def configurations(n_visible=50, width=8, batch_size=32, max_iter=20, learning_rate_init=None):
@@ -52,12 +55,36 @@ def configurations(n_visible=50, width=8, batch_size=32, max_iter=20, learning_r
     }
 
 
+def mixed_table(n=60, seed=0):
+    "Return a table with a column of each kind, with missing values, and a name beyond ASCII"
+    rng = np.random.default_rng(seed)
+    days = pd.to_timedelta(rng.integers(0, 2000, n), "D")
+    levels = ["small", "medium", "large"]
+    table = pd.DataFrame(
+        {
+            "amount": rng.lognormal(size=n),
+            "Straße": rng.choice(["Allee", "Gasse", "Weg"], n),
+            "grade": pd.Categorical(rng.integers(1, 4, n)),
+            "owner": rng.random(n) > 0.5,
+            "size": pd.Categorical(rng.choice(["small", "large"], n), levels, ordered=True),
+            "since": pd.Timestamp("2020-01-01") + days,
+            "away": pd.to_timedelta(rng.integers(0, 50, n), "h"),
+            "age": rng.integers(18, 80, n),
+        }
+    )
+    for name in ("amount", "Straße", "grade", "size", "since"):
+        table[name] = table[name].mask(rng.random(n) < 0.1)
+    return table
+
+
 def answers(estimator, X):
     "Return all that a fitted estimator says about the rows of `X`, by name"
     found = {name: getattr(estimator, name)(X) for name in QUESTIONS if hasattr(estimator, name)}
+    if hasattr(estimator, "vote"):
+        found["vote"] = estimator.vote(X, np.arange(estimator.n_samples_fit_) % 5)
     found["distance"], found["index"] = estimator.kneighbors(X)
     return {
-        name: value.toarray() if hasattr(value, "toarray") else value
+        name: value.toarray() if hasattr(value, "toarray") else np.asarray(value)
         for name, value in found.items()
     }
 
@@ -78,6 +105,19 @@ def refusal(action, contains="", errors=(ValueError, TypeError)):
         assert contains in str(error), error
         return str(error)
     raise AssertionError("nothing was refused")
+
+
+def repeatable_draws():
+    "Let hypothesis draw the same tables in every run, and keep nothing beside the notebook"
+    set_hypothesis_home_dir(Path(tempfile.gettempdir(), "hypothesis"))
+    settings.register_profile(
+        "repeatable",
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    settings.load_profile("repeatable")
 
 
 # ---- answers that are stored --------------------------------------------------------------------
