@@ -75,7 +75,8 @@ def _softmax_block(h, output, own, index, with_loss):
     R = r.sum(-1, keepdim=True)
     loss = None
     if with_loss:
-        loss = E[..., 0].log1p() + r.log1p().sum(-1)
+        others = r.log1p().sum(-1)
+        loss = E[..., 0].log1p() + others
     weight = (1 - R) / (1 + E)
     gradient = torch.addcmul(r, e, weight, out=e)
     at_own = -(E + R) / (1 + E)
@@ -113,10 +114,10 @@ def _large_gradient(u, own):
     own_p = p.gather(1, own)
     own_e = e.gather(1, own)
     at_own = own_p * (1 - R) - 1 - own_e * via_top
-    at_top = torch.where(is_right, -(S * delta + R), 2 - R) / D
     gradient.scatter_(1, own, at_own)
     # after the own one, which may be the same
-    gradient.scatter_(1, top, at_top)
+    at_top = torch.where(is_right, -(S * delta + R), 2 - R)
+    gradient.scatter_(1, top, at_top / D)
     return gradient
 
 # %% ../../nbs/base/network_solvers.ipynb #ab39a27b
@@ -232,19 +233,20 @@ class Stack:
 
     def views(self, flat):
         """Return the output layer and the hidden layers (weights transposed, bias last) as views of
-        flat vectors"""
+        a flat vector, or of one for each model"""
         layers = []
-        for layer, shape in zip(flat.split(self.sizes, dim=1), self.shapes):
-            layers.append(layer.unflatten(1, shape))
+        parts = flat.split(self.sizes, dim=-1)
+        for part, shape in zip(parts, self.shapes):
+            layers.append(part.unflatten(-1, shape))
         return layers
 
     def _pairs(self, theta, network):
-        "Yield views of the flat vector `theta`, and the parameters of `network` that they stand for"
-        output, *hidden = self.views(theta[None])
-        yield output[0, :, : network.n_outputs], network.output
+        "Yield views of a flat vector, each with the parameter of `network` that it stands for"
+        output, *hidden = self.views(theta)
+        yield output[:, : network.n_outputs], network.output
         for mine, layer in zip(hidden, network.hidden):
-            yield mine[0, :-1], layer.weight.T
-            yield mine[0, -1], layer.bias
+            yield mine[:-1], layer.weight.T
+            yield mine[-1], layer.bias
 
     @torch.no_grad()
     def store(self, thetas, networks):
@@ -313,7 +315,8 @@ def loss_and_gradient(stack: Stack, rows=slice(None), with_loss: bool = True):
         dU, loss = stack.block(h_block, output, own[m, r], index[m, r], with_loss)
         stack.d_output[m].baddbmm_(h_block.mT, dU)
         if stack.hidden:
-            dh[m, :, r] = torch.bmm(output[:, :-1], dU.mT)
+            W = output[:, :-1]
+            dh[m, :, r] = torch.bmm(W, dU.mT)
         if with_loss:
             # rows of padding do not count
             losses = loss * x[m, r, -1]
@@ -333,10 +336,9 @@ class _Adam:
     "Adam (Kingma & Ba, 2015), in place, for all the parameters of all the models of a stack"
 
     def __init__(self, stack, rates):
-        theta = stack.theta
-        self.rate = torch.tensor(rates, dtype=theta.dtype, device=theta.device)[:, None]
-        self.mean = torch.zeros_like(theta)
-        self.square = torch.zeros_like(theta)
+        self.rate = stack.theta.new_tensor(rates)[:, None]
+        self.mean = torch.zeros_like(stack.theta)
+        self.square = torch.zeros_like(stack.theta)
         self.n_steps = 0
 
     def step(self, stack):
@@ -609,7 +611,7 @@ def _newton_steps(hessian, ridge, gradient):
 
 # %% ../../nbs/base/network_solvers.ipynb #43955746
 def _newton(X, alpha, max_iter, tol, verbose):
-    "Solve the n regressions; return their parameters, a column for each, and the history of their sum"
+    "Solve the n regressions; return their parameters, a column for each, and their history"
     n, k = X.shape
     # the products of coordinates of each row
     i, j = torch.triu_indices(k, k)
@@ -640,8 +642,9 @@ def _newton(X, alpha, max_iter, tol, verbose):
             moved = outputs[is_lower]
             theta[:, moved] = point[:, is_lower]
             value[moved] = objective[is_lower]
-            found = _newton_steps(hessian[:, is_lower], ridge, gradient[:, is_lower])
-            step[:, moved], promise[moved] = found
+            steps, promises = _newton_steps(hessian[:, is_lower], ridge, gradient[:, is_lower])
+            step[:, moved] = steps
+            promise[moved] = promises
         history.add(iteration, value.double().mean().item())
         # the last step is at hand, and now safe
         is_done = promise[active] <= tol

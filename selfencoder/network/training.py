@@ -63,14 +63,14 @@ _OWN_OPTIONS = {
 
 def solver_options(solver: str, options: dict) -> dict:
     "Return those of `options` that a solver has and that are not None, and its defaults"
-    known = (*_COMMON_OPTIONS, *_OWN_OPTIONS[solver])
-    chosen = {
-        name: value for name, value in options.items() if name in known and value is not None
-    }
+    chosen = {}
     if solver == "adam":
         # hidden layers can always fit a little better, and their neighbours are then no better:
         # a small step and an early end
-        return {"learning_rate_init": 0.01, "tol": 1e-2} | chosen
+        chosen = {"learning_rate_init": 0.01, "tol": 1e-2}
+    for name in (*_COMMON_OPTIONS, *_OWN_OPTIONS[solver]):
+        if options.get(name) is not None:
+            chosen[name] = options[name]
     return chosen
 
 # %% ../../nbs/base/network_training.ipynb #744c57b5
@@ -169,11 +169,14 @@ def recognised(network: SelfEncoderNetwork, Z: np.ndarray) -> tuple[float, float
     """
     n = len(Z)
     # few of very many rows: each has n logits
-    n_checked = max(min(n, 100, 2**24 // n), 1)
+    most = max(2**24 // n, 1)
+    n_checked = min(n, 100, most)
     checked = np.linspace(0, n - 1, n_checked).astype(int)
-    rows = torch.as_tensor(Z[checked]).to(network.output)
+    Z_checked = Z[checked]
+    output = network.output
+    rows = torch.as_tensor(Z_checked, dtype=output.dtype, device=output.device)
     largest = network.logits(rows).argmax(1).cpu().numpy()
-    is_recognised = (Z[largest] == Z[checked]).all(axis=1)
+    is_recognised = (Z[largest] == Z_checked).all(axis=1)
     f = network(rows).cpu().numpy()
     own = f[np.arange(n_checked), checked]
     is_saturated = own < 1e-12
