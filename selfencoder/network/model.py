@@ -84,7 +84,9 @@ class SelfEncoderNetwork(nn.Module):
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
             self.hidden.append(layer)
-        self.output = nn.Parameter(torch.zeros(sizes[-1] + 1, self.n_outputs, **options))
+        # a row more, for the bias
+        output = torch.zeros(sizes[-1] + 1, self.n_outputs, **options)
+        self.output = nn.Parameter(output)
 
     @property
     def W(self):
@@ -209,7 +211,8 @@ def start_zero(
     network.output.zero_()
     if network.output_activation == "sigmoid":
         # the logit of 1/n
-        network.output[-1] = -math.log(max(network.n_outputs - 1, 1))
+        n_others = max(network.n_outputs - 1, 1)
+        network.output[-1] = -math.log(n_others)
     return network
 
 # %% ../../nbs/paper/01_network.ipynb #de98aac2
@@ -234,9 +237,11 @@ def log1mexp(x: torch.Tensor) -> torch.Tensor:
     "Return log(1 - exp(x)) without cancellation, for x of at most 0"
     half = -math.log(2)
     # each formula is kept within its own half: neither gives the gradient of the other a NaN
-    small = torch.log1p(-torch.exp(x.clamp(max=half)))
-    large = torch.log(-torch.expm1(x.clamp(min=half)))
-    return torch.where(x > half, large, small)
+    low = x.clamp(max=half)
+    high = x.clamp(min=half)
+    of_low = torch.log1p(-torch.exp(low))
+    of_high = torch.log(-torch.expm1(high))
+    return torch.where(x > half, of_high, of_low)
 
 # %% ../../nbs/paper/01_network.ipynb #7f821bf9
 def _log_complement(u):
@@ -255,7 +260,8 @@ def eq1_rows(u: torch.Tensor, own: torch.Tensor, output_activation: str = "softm
     columns of their own outputs, (rows, 1)"""
     if output_activation == "sigmoid":
         flipped = u.scatter(1, own, -u.gather(1, own))
-        return F.softplus(flipped, threshold=40).sum(1)
+        terms = F.softplus(flipped, threshold=40)
+        return terms.sum(1)
     own_terms = F.log_softmax(u, 1).gather(1, own)
     # the own output is to be on, the others off
     terms = _log_complement(u).scatter(1, own, own_terms)

@@ -57,8 +57,11 @@ def _sigmoid_block(h, output, own, index, with_loss):
     U.scatter_(-1, index, -own)
     loss = None
     if with_loss:
-        loss = F.softplus(U, threshold=40).sum(-1)
+        loss = U.clamp(min=0).sum(-1)
     f = U.sigmoid_()
+    if with_loss:
+        q = torch.minimum(f, 1 - f)
+        loss -= torch.log1p(-q).sum(-1)
     f.scatter_(-1, index, -torch.sigmoid(-own))
     return f, loss
 
@@ -97,7 +100,7 @@ def _large_gradient(u, own):
     top_value, top = u.max(1, keepdim=True)
     rest = u.scatter(1, top, -math.inf)
     second = rest.amax(1, keepdim=True)
-    e = exp2_((rest - second) * LOG2E)
+    e = exp2_(LOG2E * (rest - second))
     e.scatter_(1, top, 0.0)
     S = e.sum(1, keepdim=True)
     delta = (second - top_value).exp()
@@ -110,10 +113,11 @@ def _large_gradient(u, own):
     is_right = top == own
     # times e_k: p_k r_t, if the top one is wrong
     via_top = torch.where(is_right, 0.0, 1 / (S * D))
-    gradient = p * (1 - R) + r - e * via_top
+    weight = 1 - R
+    gradient = p * weight + r - e * via_top
     own_p = p.gather(1, own)
     own_e = e.gather(1, own)
-    at_own = own_p * (1 - R) - 1 - own_e * via_top
+    at_own = own_p * weight - 1 - own_e * via_top
     gradient.scatter_(1, own, at_own)
     # after the own one, which may be the same
     at_top = torch.where(is_right, -(S * delta + R), 2 - R)
@@ -284,7 +288,8 @@ def row_blocks(stack: Stack, n_rows: int):
     n_models, _, n_outputs = stack.output.shape
     row_bytes = n_outputs * stack.theta.element_size()
     block_rows = max(stack.block_bytes // row_bytes, 1)
-    models = min(max(block_rows // n_rows, 1), n_models)
+    models = max(block_rows // n_rows, 1)
+    models = min(models, n_models)
     n_pieces = math.ceil(n_rows / (block_rows // models))
     height = math.ceil(n_rows / n_pieces)
     for model in range(0, n_models, models):
@@ -496,7 +501,8 @@ def _line_search(stack, start, direction, value, slope, step):
         if math.isfinite(new):
             excess = new - value - slope * step
             parabola = -slope * step**2 / (2 * excess)
-        step = min(max(parabola, step / 10), step / 2)
+        parabola = max(parabola, step / 10)
+        step = min(parabola, step / 2)
     stack.theta[0] = start
     return None
 
@@ -535,8 +541,8 @@ def _lbfgs(stack, max_iter, tol, verbose):
         slope = torch.dot(gradient, direction).item() / n
         step = 1.0
         if not pairs:
-            length = direction.norm().item()
-            step = min(1.0, math.sqrt(n) / max(length, 1e-30))
+            length = max(direction.norm().item(), 1e-30)
+            step = min(1.0, math.sqrt(n) / length)
         found = _line_search(stack, start, direction, value, slope, step)
         if found is None:
             # nothing is lower in this precision
@@ -553,6 +559,7 @@ def _lbfgs(stack, max_iter, tol, verbose):
         y = stack.gradient[0] - gradient
         sy = torch.dot(s, y).item()
         yy = torch.dot(y, y).item()
+        # the curvature along the step is positive
         if sy > 1e-10 * yy:
             pairs.append((s, y, sy))
     return history
@@ -572,7 +579,8 @@ def whiten(Z: torch.Tensor):
     correlation = centred.T @ centred / len(Z)
     values, vectors = torch.linalg.eigh(correlation)
     kept = values > 1e-10 * values.max()
-    T = vectors[:, kept] / values[kept].sqrt()
+    values = values[kept]
+    T = vectors[:, kept] / values.sqrt()
     return mean, T / deviation[:, None]
 
 # %% ../../nbs/base/network_solvers.ipynb #808eb51f
@@ -585,12 +593,13 @@ def _newton_pass(X, Q, ridge, theta, outputs):
     u[own] *= -1
     loss = F.softplus(u, threshold=40).sum(0)
     f = u.sigmoid_()
-    hessian = Q.T @ (f * (1 - f))
+    variance = f * (1 - f)
+    hessian = Q.T @ variance
     f[own] *= -1
+    gradient = X.T @ f
     penalty = ridge[:, None] * theta
     objective = loss + (penalty * theta).sum(0) / 2
-    gradient = X.T @ f + penalty
-    return objective, gradient, hessian
+    return objective, gradient + penalty, hessian
 
 
 def _newton_steps(hessian, ridge, gradient):
@@ -607,7 +616,8 @@ def _newton_steps(hessian, ridge, gradient):
     factor = torch.linalg.cholesky_ex(H).L
     found = torch.cholesky_solve(gradient.T[..., None], factor)
     step = -found[..., 0].T
-    return step, -(gradient * step).sum(0) / 2
+    fall = -(gradient * step).sum(0) / 2
+    return step, fall
 
 # %% ../../nbs/base/network_solvers.ipynb #43955746
 def _newton(X, alpha, max_iter, tol, verbose):
@@ -636,7 +646,8 @@ def _newton(X, alpha, max_iter, tol, verbose):
             point = theta[:, outputs] + step[:, outputs]
             objective, gradient, hessian = _newton_pass(X, Q, ridge, point, outputs)
             last = value[outputs]
-            is_lower = objective <= last + rounding * (1 + last.abs())
+            noise = rounding * (1 + last.abs())
+            is_lower = objective <= last + noise
             # damped: the others try again, closer
             step[:, outputs[~is_lower]] /= 2
             moved = outputs[is_lower]
@@ -687,8 +698,9 @@ def newton(
         if metric == "identity":
             T = torch.eye(len(mean), dtype=T.dtype)
         whitened = (Z.double() - mean) @ T
+        X = whitened.to(Z.dtype)
         # the bias is the last coefficient
-        X = F.pad(whitened.to(Z.dtype), (0, 1), value=1.0)
+        X = F.pad(X, (0, 1), value=1.0)
         theta, history = _newton(X, alpha, max_iter, tol, verbose)
         theta = theta.double()
         W = T @ theta[:-1]
