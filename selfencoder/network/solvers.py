@@ -637,7 +637,8 @@ def _newton(X, alpha, max_iter, tol, verbose):
     promise = value.clone()
     rounding = 64 * torch.finfo(X.dtype).eps
     output_bytes = max(n, k * k) * X.element_size()
-    portion = max(16, BLOCK_BYTES // output_bytes)
+    # wider than blocks of rows, which makes faster products
+    portion = max(16, 4 * BLOCK_BYTES // output_bytes)
     active = torch.arange(n)
     history = History()
     iterations = range(max_iter + 1)
