@@ -593,7 +593,7 @@ def _newton_pass(X, Q, ridge, theta, outputs):
     u[own] *= -1
     loss = F.softplus(u, threshold=40).sum(0)
     f = u.sigmoid_()
-    variance = f * (1 - f)
+    variance = torch.addcmul(f, f, f, value=-1)
     hessian = Q.T @ variance
     f[own] *= -1
     gradient = X.T @ f
@@ -638,7 +638,7 @@ def _newton(X, alpha, max_iter, tol, verbose):
     rounding = 64 * torch.finfo(X.dtype).eps
     output_bytes = max(n, k * k) * X.element_size()
     # wider than blocks of rows, which makes faster products
-    portion = max(16, 4 * BLOCK_BYTES // output_bytes)
+    portion = max(16, 2 * BLOCK_BYTES // output_bytes)
     active = torch.arange(n)
     history = History()
     iterations = range(max_iter + 1)
