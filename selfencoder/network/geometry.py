@@ -6,6 +6,8 @@
 __all__ = ['NetworkGeometry', 'in_table_order']
 
 # %% ../../nbs/paper/03_geometry.ipynb #6eef1b3f
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -21,7 +23,7 @@ def padded_affine(
 ) -> torch.Tensor:
     "Return `h @ W + b`, padded with `fill` to a width that is a multiple of `CHUNK`"
     width = W.shape[1]
-    padded_width = -(-width // CHUNK) * CHUNK
+    padded_width = math.ceil(width / CHUNK) * CHUNK
     result = h.new_empty(len(h), padded_width)
     result[:, width:] = fill
     torch.addmm(b, h, W, out=result[:, :width])
@@ -37,7 +39,8 @@ def latent_rows(network: SelfEncoderNetwork, X: torch.Tensor) -> torch.Tensor:
         b = layer.bias
 
         def next_layer(rows):
-            return activation(padded_affine(rows, W, b, fill=0.0))[:, : len(b)]
+            h = activation(padded_affine(rows, W, b, fill=0.0))
+            return h[:, : len(b)]
 
         X = map_rows(next_layer, X)
     return X
@@ -51,7 +54,10 @@ def identify_rows(network: SelfEncoderNetwork, latent: torch.Tensor) -> torch.Te
 
     def probabilities(h):
         u = padded_affine(h, W, b)
-        p = torch.sigmoid(u) if network.output_activation == "sigmoid" else torch.softmax(u, 1)
+        if network.output_activation == "softmax":
+            p = torch.softmax(u, 1)
+        else:
+            p = torch.sigmoid(u)
         return p[:, : len(b)]
 
     return map_rows(probabilities, latent)
@@ -100,11 +106,13 @@ class NetworkGeometry:
         # only a SoftMax needs the sum over all outputs, and only for distances
         with_normalizer = with_distance and phi == "softmax"
         with threads_for(n_jobs):
-            found = top_k(self._hidden(Z), self.network.output.detach(), k, with_normalizer)
+            h = self._hidden(Z)
+            found = top_k(h, self.network.output.detach(), k, with_normalizer)
         positions = found.indices.cpu().numpy()
         if not with_distance:
             return None, positions
-        return neighbor_distances(found, phi).double().cpu().numpy(), positions
+        distances = neighbor_distances(found, phi)
+        return distances.double().cpu().numpy(), positions
 
     def _hidden(self, Z):
         """Return `latent` as a tensor where the network lives; raise ValueError if these are no
@@ -130,5 +138,5 @@ def in_table_order(network: SelfEncoderNetwork, rows: np.ndarray) -> NetworkGeom
     """Put the outputs of `network`, which stand for `rows`, into the order of the table; return its
     geometry"""
     order = np.argsort(rows)
-    network.output.copy_(network.output[:, torch.as_tensor(order)])
+    network.output.copy_(network.output[:, order])
     return NetworkGeometry(network, rows[order])

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ACTIVATIONS', 'OUTPUT_ACTIVATIONS', 'Activation', 'check_hidden_sizes', 'SelfEncoderNetwork', 'reparametrize',
-           'start_random', 'start_zero', 'start_neighbors', 'eq1_loss']
+           'start_random', 'start_zero', 'start_neighbors', 'eq1_rows', 'eq1_loss']
 
 # %% ../../nbs/paper/01_network.ipynb #59f94380
 import copy
@@ -43,8 +43,7 @@ def check_hidden_sizes(hidden_layer_sizes):
         if not isinstance(size, Integral) or size < 1:
             raise ValueError(
                 "hidden_layer_sizes must be whole numbers of at least 1, one for each hidden "
-                "layer; got "
-                f"{size!r}."
+                f"layer; got {size!r}."
             )
 
 # %% ../../nbs/paper/01_network.ipynb #5baa1f2f
@@ -60,7 +59,7 @@ class SelfEncoderNetwork(nn.Module):
         activation: str = "relu",  # of the hidden layers: a name in ACTIVATIONS
         output_activation: str = "softmax",  # the paper's phi: "softmax" or "sigmoid"
         dtype: torch.dtype = torch.float32,
-        device=None,
+        device="cpu",
     ):
         super().__init__()
         check_option("activation", activation, ACTIVATIONS)
@@ -76,7 +75,7 @@ class SelfEncoderNetwork(nn.Module):
         self.hidden_layer_sizes = tuple(map(int, hidden_layer_sizes))
         self.activation = activation
         self.output_activation = output_activation
-        options = {"dtype": dtype, "device": device or "cpu"}
+        options = {"dtype": dtype, "device": device}
         sizes = [self.n_features, *self.hidden_layer_sizes]
         self.hidden = nn.ModuleList()
         for width_in, width_out in zip(sizes, sizes[1:]):
@@ -85,7 +84,9 @@ class SelfEncoderNetwork(nn.Module):
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
             self.hidden.append(layer)
-        self.output = nn.Parameter(torch.zeros(sizes[-1] + 1, self.n_outputs, **options))
+        # a row more, for the bias
+        output = torch.zeros(sizes[-1] + 1, self.n_outputs, **options)
+        self.output = nn.Parameter(output)
 
     @property
     def W(self):
@@ -113,20 +114,18 @@ class SelfEncoderNetwork(nn.Module):
 
     def logits(self, x):
         "Return u = W h^(L) + b, one column for each sample"
-        return torch.addmm(self.output[-1], self.latent(x), self.output[:-1])
+        h = self.latent(x)
+        return torch.addmm(self.output[-1], h, self.output[:-1])
 
     def identify_proba(self, x):
         """Return the paper's f(x): for each row of `x`, the probability of being each of the n
         samples"""
         u = self.logits(x)
-        return torch.softmax(u, 1) if self.output_activation == "softmax" else torch.sigmoid(u)
+        if self.output_activation == "softmax":
+            return torch.softmax(u, 1)
+        return torch.sigmoid(u)
 
     forward = identify_proba
-
-    def log_proba(self, x):
-        "Return log f(x), exact also where f(x) itself would round to 0 or 1"
-        u = self.logits(x)
-        return F.log_softmax(u, 1) if self.output_activation == "softmax" else F.logsigmoid(u)
 
     def __getstate__(self):
         """Return plain values and arrays, which safe persistence can look into and any device can
@@ -167,19 +166,24 @@ def reparametrize(network: SelfEncoderNetwork, M, v=None) -> SelfEncoderNetwork:
     if torch.linalg.matrix_rank(M) < d:
         raise ValueError("M must be invertible: Proposition 1 does not hold for a singular map.")
     new = copy.deepcopy(network)
-    W, b = (new.hidden[0].weight, new.hidden[0].bias) if len(new.hidden) else (new.W, new.b)
+    if network.hidden_layer_sizes:
+        W, b = new.hidden[0].parameters()
+    else:
+        W, b = new.W, new.b
     with torch.no_grad():
         # W M^-1
-        W_new = torch.linalg.solve(M, W.to("cpu", torch.float64), left=False)
-        b.copy_(b.to("cpu", torch.float64) - W_new @ v)
+        W_new = torch.linalg.solve(M, W.to(M), left=False)
+        b_new = b.to(M) - W_new @ v
         W.copy_(W_new)
+        b.copy_(b_new)
     return new
 
 # %% ../../nbs/paper/01_network.ipynb #e036a4dc
 def _draw(parameter, inputs, generator):
     "Fill `parameter` uniformly within 1 / sqrt(inputs)"
     values = torch.rand(parameter.shape, generator=generator, dtype=parameter.dtype)
-    parameter.copy_((2 * values - 1) / math.sqrt(inputs))
+    centred = 2 * values - 1
+    parameter.copy_(centred / math.sqrt(inputs))
 
 
 def _start_hidden(network, generator):
@@ -207,7 +211,8 @@ def start_zero(
     network.output.zero_()
     if network.output_activation == "sigmoid":
         # the logit of 1/n
-        network.output[-1] = -math.log(max(network.n_outputs - 1, 1))
+        n_others = max(network.n_outputs - 1, 1)
+        network.output[-1] = -math.log(n_others)
     return network
 
 # %% ../../nbs/paper/01_network.ipynb #de98aac2
@@ -220,9 +225,11 @@ def start_neighbors(network, Z, generator=None, scale=1.0) -> SelfEncoderNetwork
             f"the network has {network.n_outputs} outputs, one for each sample; got {len(Z)} rows."
         )
     _start_hidden(network, generator)
-    h = network.latent(Z.to(network.output.device, network.output.dtype))
-    network.output[:-1] = scale * h.T
-    network.output[-1] = -scale / 2 * (h * h).sum(1)
+    output = network.output
+    h = network.latent(Z.to(output.device, output.dtype))
+    size = h.square().sum(1)
+    output[:-1] = scale * h.T
+    output[-1] = -scale / 2 * size
     return network
 
 # %% ../../nbs/paper/01_network.ipynb #b5af0424
@@ -230,34 +237,38 @@ def log1mexp(x: torch.Tensor) -> torch.Tensor:
     "Return log(1 - exp(x)) without cancellation, for x of at most 0"
     half = -math.log(2)
     # each formula is kept within its own half: neither gives the gradient of the other a NaN
-    return torch.where(
-        x > half,
-        torch.log(-torch.expm1(x.clamp(min=half))),
-        torch.log1p(-torch.exp(x.clamp(max=half))),
-    )
+    low = x.clamp(max=half)
+    high = x.clamp(min=half)
+    of_low = torch.log1p(-torch.exp(low))
+    of_high = torch.log(-torch.expm1(high))
+    return torch.where(x > half, of_high, of_low)
 
 # %% ../../nbs/paper/01_network.ipynb #7f821bf9
 def _log_complement(u):
     "Return log(1 - SoftMax(u)), exact for the largest entry too"
     top = u.argmax(1, keepdim=True)
-    log_p = F.log_softmax(u, 1)
+    others = u.scatter(1, top, -math.inf)
+    total = torch.logsumexp(u, 1, keepdim=True)
+    top_complement = torch.logsumexp(others, 1, keepdim=True) - total
     # any number that log1mexp takes: replaced below
-    log_p = log_p.scatter(1, top, -1.0)
-    rest = torch.logsumexp(u.scatter(1, top, -math.inf), 1, keepdim=True)
-    top_complement = rest - torch.logsumexp(u, 1, keepdim=True)
+    log_p = F.log_softmax(u, 1).scatter(1, top, -1.0)
     return log1mexp(log_p).scatter(1, top, top_complement)
 
+# %% ../../nbs/paper/01_network.ipynb #9e1e44b6
+def eq1_rows(u: torch.Tensor, own: torch.Tensor, output_activation: str = "softmax"):
+    """Return the terms of the paper's Eq. 1, one for each row of the logits `u`; `own` are the
+    columns of their own outputs, (rows, 1)"""
+    if output_activation == "sigmoid":
+        flipped = u.scatter(1, own, -u.gather(1, own))
+        terms = F.softplus(flipped, threshold=40)
+        return terms.sum(1)
+    own_terms = F.log_softmax(u, 1).gather(1, own)
+    # the own output is to be on, the others off
+    terms = _log_complement(u).scatter(1, own, own_terms)
+    return -terms.sum(1)
 
-def eq1_loss(
-    logits: torch.Tensor, targets: torch.Tensor, output_activation: str = "softmax"
-) -> torch.Tensor:
+
+def eq1_loss(logits: torch.Tensor, targets: torch.Tensor, output_activation: str = "softmax"):
     """Return the paper's Eq. 1, summed over the rows of `logits`; `targets` are the indices of
     their own outputs"""
-    check_option("output_activation", output_activation, OUTPUT_ACTIVATIONS)
-    own = targets[:, None]
-    if output_activation == "sigmoid":
-        flipped = logits.scatter(1, own, -logits.gather(1, own))
-        return F.softplus(flipped, threshold=40).sum()
-    own_terms = F.log_softmax(logits, 1).gather(1, own)
-    other_terms = _log_complement(logits).scatter(1, own, 0.0)
-    return -own_terms.sum() - other_terms.sum()
+    return eq1_rows(logits, targets[:, None], output_activation).sum()

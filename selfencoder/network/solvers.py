@@ -8,6 +8,7 @@ __all__ = ['adam_many', 'adam', 'lbfgs', 'whiten', 'newton', 'bregman_bias']
 # %% ../../nbs/base/network_solvers.ipynb #ac010188
 import math
 import warnings
+from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,35 +18,30 @@ from torch.nn import functional as F
 from tqdm import tqdm
 
 from ..arithmetic import LOG2E
-from .model import ACTIVATIONS, SelfEncoderNetwork
-from ..runtime import check_option, one_thread
+from .model import ACTIVATIONS, SelfEncoderNetwork, eq1_rows
+from ..runtime import one_thread
 
 # %% ../../nbs/base/network_solvers.ipynb #98a4a946
-LOSSES = ("eq1", "bce_float32", "bce_float64")
-# bytes of logits at a time: enough to amortise a call, few enough for the cache
-BLOCK_BYTES = 2**20
-# epochs of Adam between two evaluations of the loss
-LOSS_EVERY = 10
-
-
 @dataclass
 class History:
     "What a solver did"
 
     # the objective divided by the number of rows
     loss_curve: list = field(default_factory=list)
-    # epochs of Adam, steps of the other solvers
-    n_iter: int = 0
+    # after how many iterations each value of loss_curve was taken: epochs of Adam, or steps
+    epochs: list = field(default_factory=list)
     # whether the stopping rule was met before max_iter
     converged: bool = False
-    # after how many iterations each value of loss_curve was taken
-    epochs: list = field(default_factory=list)
+
+    @property
+    def n_iter(self) -> int:
+        "Return how many iterations there were"
+        return self.epochs[-1]
 
     def add(self, iteration, loss):
         "Note the loss after so many iterations"
-        self.loss_curve.append(loss)
         self.epochs.append(iteration)
-        self.n_iter = iteration
+        self.loss_curve.append(loss)
 
 # %% ../../nbs/base/network_solvers.ipynb #c79485cd
 def exp2_(u: torch.Tensor) -> torch.Tensor:
@@ -53,91 +49,88 @@ def exp2_(u: torch.Tensor) -> torch.Tensor:
     fast"""
     return u.clamp_(-126.0, 126.0).exp2_()
 
-# %% ../../nbs/base/network_solvers.ipynb #d5add022
-def _sum_log1p(T, sign, dim=-1):
-    """Return the sum along an axis of log(1 + sign T), with one logarithm for four entries where
-    the length allows it"""
-    if T.shape[dim] % 4 == 0:
-        for _ in range(2):
-            a, b = T.chunk(2, dim)
-            T = torch.addcmul(a + b, a, b, value=sign)
-    return torch.log1p(sign * T).sum(dim)
-
 # %% ../../nbs/base/network_solvers.ipynb #c92d0004
 def _sigmoid_block(h, output, own, index, with_loss):
     "Return gradient and loss of Eq. 1 over sigmoids"
-    loss = None
     U = torch.bmm(h, output)
     # the own output shall be on
     U.scatter_(-1, index, -own)
+    loss = None
     if with_loss:
         loss = U.clamp(min=0).sum(-1)
     f = U.sigmoid_()
     if with_loss:
-        loss -= _sum_log1p(torch.minimum(f, 1 - f), -1)
+        q = torch.minimum(f, 1 - f)
+        loss -= torch.log1p(-q).sum(-1)
     f.scatter_(-1, index, -torch.sigmoid(-own))
     return f, loss
 
-
+# %% ../../nbs/base/network_solvers.ipynb #a6c5f481
 def _softmax_block(h, output, own, index, with_loss):
     "Return gradient and loss of Eq. 1 over a SoftMax"
     # the logits relative to the own one, as exponents of two
-    e = torch.baddbmm(-own, h, output, beta=LOG2E, alpha=LOG2E)
-    exp2_(e)
+    u = torch.baddbmm(-own, h, output, beta=LOG2E, alpha=LOG2E)
+    e = exp2_(u)
     e.scatter_(-1, index, 0.0)
     E = e.sum(-1, keepdim=True)
-    r = torch.sub(1 + E, e)
+    r = 1 + E - e
     torch.div(e, r, out=r)
     R = r.sum(-1, keepdim=True)
-    gradient = torch.addcmul(r, e, (1 - R) / (1 + E), out=e)
-    gradient.scatter_(-1, index, -(E + R) / (1 + E))
     loss = None
     if with_loss:
-        loss = E[..., 0].log1p() + _sum_log1p(r, 1)
+        others = r.log1p().sum(-1)
+        loss = E[..., 0].log1p() + others
+    weight = (1 - R) / (1 + E)
+    gradient = torch.addcmul(r, e, weight, out=e)
+    at_own = -(E + R) / (1 + E)
+    gradient.scatter_(-1, index, at_own)
     accurate = (R <= 100) & (E <= 1e30)
     if not accurate.all():
-        models, rows, _ = (~accurate).nonzero(as_tuple=True)
-        u = torch.bmm(h, output)[models, rows]
-        exact_gradient, exact_loss = _eq1_rows(u, index[models, rows])
-        gradient[models, rows] = exact_gradient
+        again = ~accurate[..., 0]
+        u = torch.bmm(h, output)[again]
+        gradient[again] = _large_gradient(u, index[again])
         if with_loss:
-            loss[models, rows] = exact_loss
+            loss[again] = eq1_rows(u, index[again])
     return gradient, loss
 
 # %% ../../nbs/base/network_solvers.ipynb #b8c0338f
-def _eq1_rows(u, own):
-    """Return gradient and loss of Eq. 1 over a SoftMax for logits of any size; `own` are the
-    columns of own outputs"""
+def _large_gradient(u, own):
+    """Return the gradient of Eq. 1 over a SoftMax for logits of any size; `own` are the columns of
+    own outputs"""
     top_value, top = u.max(1, keepdim=True)
-    right = top == own
     rest = u.scatter(1, top, -math.inf)
     second = rest.amax(1, keepdim=True)
-    e = exp2_(rest.sub_(second).mul_(LOG2E)).scatter_(1, top, 0.0)
+    e = exp2_(LOG2E * (rest - second))
+    e.scatter_(1, top, 0.0)
     S = e.sum(1, keepdim=True)
     delta = (second - top_value).exp()
     D = 1 + S * delta
     # 0 at the top
     p = e * (delta / D)
-    r = (p / (1 - p)).scatter_(1, own, 0.0)
+    r = p / (1 - p)
+    r.scatter_(1, own, 0.0)
     R = r.sum(1, keepdim=True)
+    is_right = top == own
     # times e_k: p_k r_t, if the top one is wrong
-    via_top = torch.where(right, 0.0, 1 / (S * D))
-    own_if_wrong = p.gather(1, own) * (1 - R) - 1 - e.gather(1, own) * via_top
-    own_gradient = torch.where(right, -(S * delta + R) / D, own_if_wrong)
-    gradient = (p * (1 - R)).add_(r).sub_(e * via_top)
-    gradient.scatter_(1, top, (2 - R) / D)
-    gradient.scatter_(1, own, own_gradient)
-    own_log_p = torch.where(right, 0.0, u.gather(1, own) - top_value) - D.log()
-    top_log_complement = torch.where(right, 0.0, S.log() + second - top_value - D.log())
-    loss = r.log1p().sum(1, keepdim=True) - own_log_p - top_log_complement
-    return gradient, loss[:, 0]
+    via_top = torch.where(is_right, 0.0, 1 / (S * D))
+    weight = 1 - R
+    gradient = p * weight + r - e * via_top
+    own_p = p.gather(1, own)
+    own_e = e.gather(1, own)
+    at_own = own_p * weight - 1 - own_e * via_top
+    gradient.scatter_(1, own, at_own)
+    # after the own one, which may be the same
+    at_top = torch.where(is_right, -(S * delta + R), 2 - R)
+    gradient.scatter_(1, top, at_top / D)
+    return gradient
 
 # %% ../../nbs/base/network_solvers.ipynb #ab39a27b
 def _bce_loss(p, index):
-    "Return torch's `BCELoss` of the probabilities `p`, summed over each row"
-    own_term = p.gather(-1, index)[..., 0].log().clamp(min=-100)
-    others = p.neg().scatter_(-1, index, 0.0)
-    return -own_term - others.log1p_().clamp_(min=-100).sum(-1)
+    "Return the sum over the outputs of -log of the probability of what is right, at most 100 each"
+    right = 1 - p
+    right.scatter_(-1, index, p.gather(-1, index))
+    logarithm = right.log_().clamp_(min=-100)
+    return -logarithm.sum(-1)
 
 
 def _bce_sigmoid_block(h, output, own, index, with_loss, dtype=torch.float32):
@@ -145,10 +138,12 @@ def _bce_sigmoid_block(h, output, own, index, with_loss, dtype=torch.float32):
     U = torch.bmm(h, output)
     p = U.to(dtype).sigmoid_()
     loss = _bce_loss(p, index) if with_loss else None
-    # s / max(s, 1e-12), with s = p (1 - p)
-    factor = torch.addcmul(p, p, p, value=-1).mul_(1e12).clamp_(max=1)
-    p.scatter_(-1, index, p.gather(-1, index) - 1)
-    return U.copy_(p.mul_(factor)), loss
+    s = torch.addcmul(p, p, p, value=-1)
+    # s / max(s, 1e-12)
+    factor = s.mul_(1e12).clamp_(max=1)
+    at_own = p.gather(-1, index) - 1
+    gradient = p.scatter_(-1, index, at_own).mul_(factor)
+    return gradient.to(U.dtype), loss
 
 
 def _bce_softmax_block(h, output, own, index, with_loss, dtype=torch.float32):
@@ -157,14 +152,14 @@ def _bce_softmax_block(h, output, own, index, with_loss, dtype=torch.float32):
     p = U.to(dtype).softmax(-1)
     loss = _bce_loss(p, index) if with_loss else None
     s = torch.addcmul(p, p, p, value=-1).clamp_(min=1e-12)
-    own_slope = (p.gather(-1, index) - 1) / s.gather(-1, index)
-    # with respect to p
-    slope = torch.div(p, s, out=s)
-    slope.scatter_(-1, index, own_slope)
+    # the gradient with respect to p
+    at_own = p.gather(-1, index) - 1
+    slope = p.scatter(-1, index, at_own).div_(s)
     mean_slope = torch.linalg.vecdot(slope, p)[..., None]
-    return U.copy_(slope.sub_(mean_slope).mul_(p)), loss
+    gradient = slope.sub_(mean_slope).mul_(p)
+    return gradient.to(U.dtype), loss
 
-
+# %% ../../nbs/base/network_solvers.ipynb #a1aed2e8
 # for each loss and output activation, what makes the gradient of a block
 _BLOCKS = {
     ("eq1", "sigmoid"): _sigmoid_block,
@@ -180,18 +175,15 @@ def check_rows(network, Z):
     """Return the rows of `Z` as a tensor that `network` can be trained on; raise ValueError if they
     cannot be"""
     Z = torch.as_tensor(Z, dtype=network.output.dtype, device=network.output.device)
-    if Z.ndim != 2 or Z.shape[1] != network.n_features:
-        raise ValueError(
-            f"the network was built for rows of {network.n_features} features; "
-            f"got an array of shape {tuple(Z.shape)}."
-        )
     if len(Z) < 2:
         raise ValueError(
             f"a self-encoder tells samples apart, so it needs at least 2 rows; got {len(Z)}."
         )
-    if len(Z) != network.n_outputs:
+    shape = network.n_outputs, network.n_features
+    if Z.shape != shape:
         raise ValueError(
-            f"row i belongs to output i, so {network.n_outputs} rows are expected; got {len(Z)}."
+            f"row i belongs to output i, so an array of shape {shape} is expected; "
+            f"got one of shape {tuple(Z.shape)}."
         )
     if not torch.isfinite(Z).all():
         raise ValueError(
@@ -200,101 +192,72 @@ def check_rows(network, Z):
         )
     return Z
 
-
-def _architecture(network):
-    return (
-        network.n_features,
-        network.hidden_layer_sizes,
-        network.activation,
-        network.output_activation,
-    )
-
-
-def check_stack(networks, Zs, loss, alpha):
-    """Return the rows of each network as a tensor; raise ValueError if they cannot be trained
-    together"""
-    check_option("loss", loss, LOSSES)
-    if not alpha >= 0:
-        raise ValueError(f"alpha must be at least 0; got {alpha}.")
-    if len(set(map(_architecture, networks))) != 1:
-        raise ValueError("networks that are trained together must have the same architecture.")
-    if len(networks) != len(Zs):
-        raise ValueError(
-            f"each network needs its own rows; got {len(networks)} networks and {len(Zs)} tables."
-        )
-    return [check_rows(network, Z) for network, Z in zip(networks, Zs)]
-
 # %% ../../nbs/base/network_solvers.ipynb #8056c4e3
-def _multiple_of_16(n):
-    return -(-n // 16) * 16
+# bytes of logits at a time: enough to amortise a call, few enough for the cache
+BLOCK_BYTES = 2**20
 
 
 class Stack:
     "Self-encoders of one architecture side by side, with the loss that they are trained on"
 
-    def __init__(self, networks, Zs, loss="eq1", alpha=0.0, block_bytes=BLOCK_BYTES):
-        Zs = check_stack(networks, Zs, loss, alpha)
+    block_bytes = BLOCK_BYTES
+
+    def __init__(self, networks, Zs, loss="eq1", alpha=0.0):
         first = networks[0]
         self.alpha = alpha
-        self.block_bytes = block_bytes
         self.activation = ACTIVATIONS[first.activation]
         self.block = _BLOCKS[loss, first.output_activation]
         self.n = [len(Z) for Z in Zs]
+        self.n_rows = max(self.n)
+        n_padded = math.ceil(self.n_rows / 16) * 16
         # the output layer first, then the hidden layers; each has a row more, for the bias
         widths = [first.n_features, *first.hidden_layer_sizes]
-        self.shapes = [(widths[-1] + 1, _multiple_of_16(max(self.n)))]
-        self.shapes += [(a + 1, b) for a, b in zip(widths, widths[1:])]
+        self.shapes = [(widths[-1] + 1, n_padded)]
+        for a, b in zip(widths, widths[1:]):
+            self.shapes.append((a + 1, b))
+        self.sizes = [math.prod(shape) for shape in self.shapes]
         zeros = first.output.detach().new_zeros
-        self.x = zeros(len(networks), max(self.n), widths[0] + 1)
-        n_parameters = sum(a * b for a, b in self.shapes)
-        self._hold(zeros(len(networks), _multiple_of_16(n_parameters)))
-        self._load(networks, Zs)
-
-    def _hold(self, theta):
-        "Keep the flat parameters, a gradient of the same shape, and the layers as views of both"
-        self.theta = theta
-        self.gradient = torch.zeros_like(theta)
+        self.x = zeros(len(networks), self.n_rows, first.n_features + 1)
+        self.theta = zeros(len(networks), sum(self.sizes))
+        self.gradient = torch.zeros_like(self.theta)
         self.output, *self.hidden = self.views(self.theta)
         self.d_output, *self.d_hidden = self.views(self.gradient)
+        self._load(networks, Zs)
 
     @torch.no_grad()
     def _load(self, networks, Zs):
         # units that are never on
         self.output[:, -1] = -1e30
-        for i, (network, Z) in enumerate(zip(networks, Zs)):
-            self.x[i, : len(Z), :-1] = Z
-            self.x[i, : len(Z), -1] = 1.0
-            self.output[i, :, : len(Z)] = network.output
-            for mine, layer in zip(self.hidden, network.hidden):
-                mine[i, :-1] = layer.weight.T
-                mine[i, -1] = layer.bias
+        for x, theta, network, Z in zip(self.x, self.theta, networks, Zs):
+            Z = check_rows(network, Z)
+            x[: len(Z), :-1] = Z
+            x[: len(Z), -1] = 1.0
+            for mine, theirs in self._pairs(theta, network):
+                mine.copy_(theirs)
 
     def views(self, flat):
         """Return the output layer and the hidden layers (weights transposed, bias last) as views of
-        flat vectors"""
+        a flat vector, or of one for each model"""
         layers = []
-        start = 0
-        for a, b in self.shapes:
-            layers.append(flat[:, start : start + a * b].view(-1, a, b))
-            start += a * b
+        parts = flat.split(self.sizes, dim=-1)
+        for part, shape in zip(parts, self.shapes):
+            layers.append(part.unflatten(-1, shape))
         return layers
 
-    @torch.no_grad()
-    def store(self, theta, network):
-        "Write the flat vector `theta` of one model into `network`"
-        output, *hidden = self.views(theta[None])
-        network.output.copy_(output[0, :, : network.n_outputs])
+    def _pairs(self, theta, network):
+        "Yield views of a flat vector, each with the parameter of `network` that it stands for"
+        output, *hidden = self.views(theta)
+        yield output[:, : network.n_outputs], network.output
         for mine, layer in zip(hidden, network.hidden):
-            layer.weight.copy_(mine[0, :-1].T)
-            layer.bias.copy_(mine[0, -1])
+            yield mine[:-1], layer.weight.T
+            yield mine[-1], layer.bias
 
-    def keep(self, positions):
-        "Go on with the models at `positions` only"
-        gradient = self.gradient[positions]
-        self._hold(self.theta[positions])
-        self.gradient.copy_(gradient)
-        self.x = self.x[positions]
-        self.n = [self.n[position] for position in positions]
+    @torch.no_grad()
+    def store(self, thetas, networks):
+        "Write flat vectors, one for each network, into the networks"
+        for theta, network in zip(thetas, networks):
+            for mine, theirs in self._pairs(theta, network):
+                theirs.copy_(mine)
 
 # %% ../../nbs/base/network_solvers.ipynb #df546fbc
 def _forward(stack, x):
@@ -302,7 +265,8 @@ def _forward(stack, x):
     layers = [x]
     ones = x[..., -1:]
     for A in stack.hidden:
-        h = stack.activation.function(torch.bmm(layers[-1], A))
+        u = torch.bmm(layers[-1], A)
+        h = stack.activation.function(u)
         # rows of padding stay zero
         layers.append(torch.cat([h * ones, ones], 2))
     return layers
@@ -311,95 +275,96 @@ def _forward(stack, x):
 def _backward(stack, layers, dh):
     "Fill the gradient of the hidden layers, from the gradient `dh` of the last one"
     for layer in reversed(range(len(stack.hidden))):
-        du = dh * stack.activation.slope(layers[layer + 1][..., :-1])
-        stack.d_hidden[layer].copy_(torch.bmm(layers[layer].mT, du))
+        h = layers[layer + 1][..., :-1]
+        du = dh * stack.activation.slope(h)
+        torch.bmm(layers[layer].mT, du, out=stack.d_hidden[layer])
         if layer:
-            dh = torch.bmm(du, stack.hidden[layer][:, :-1].mT)
+            W = stack.hidden[layer][:, :-1]
+            dh = torch.bmm(du, W.mT)
 
 # %% ../../nbs/base/network_solvers.ipynb #52af3d0b
 def row_blocks(stack: Stack, n_rows: int):
     "Yield pieces (models, rows), as slices, whose logits fill about `stack.block_bytes`"
-    n_models = len(stack.theta)
-    row_bytes = stack.shapes[0][1] * stack.theta.element_size()
-    together = max(1, min(n_models, stack.block_bytes // (row_bytes * n_rows)))
-    rows_in_a_block = max(1, stack.block_bytes // (row_bytes * together))
-    n_pieces = -(-n_rows // rows_in_a_block)
-    height = -(-n_rows // n_pieces)
-    for model in range(0, n_models, together):
+    n_models, _, n_outputs = stack.output.shape
+    row_bytes = n_outputs * stack.theta.element_size()
+    block_rows = max(stack.block_bytes // row_bytes, 1)
+    models = max(block_rows // n_rows, 1)
+    models = min(models, n_models)
+    n_pieces = math.ceil(n_rows / (block_rows // models))
+    height = math.ceil(n_rows / n_pieces)
+    for model in range(0, n_models, models):
         for row in range(0, n_rows, height):
-            yield slice(model, model + together), slice(row, min(row + height, n_rows))
+            rows = slice(row, row + height)
+            yield slice(model, model + models), rows
 
 # %% ../../nbs/base/network_solvers.ipynb #94678499
 @torch.no_grad()
-def loss_and_gradient(stack: Stack, rows: torch.Tensor | None = None, with_loss: bool = True):
+def loss_and_gradient(stack: Stack, rows=slice(None), with_loss: bool = True):
     """Compute the gradient of the objective over the rows, in `stack.gradient`; return each model's
     objective, if wanted"""
-    x = stack.x if rows is None else stack.x[:, rows]
-    n_rows = x.shape[1]
-    columns = torch.arange(n_rows, device=x.device) if rows is None else rows
-    own_outputs = stack.output[..., :n_rows] if rows is None else stack.output[..., rows]
+    x = stack.x[:, rows]
+    n_models, n_rows, _ = x.shape
+    columns = torch.arange(stack.n_rows, device=x.device)[rows]
+    index = columns.expand(n_models, -1)[..., None]
     layers = _forward(stack, x)
     h = layers[-1]
+    own_outputs = stack.output[..., : stack.n_rows][..., rows]
     own = (h * own_outputs.mT).sum(-1, keepdim=True)
     # transposed, which makes a faster product
-    dh = h.new_empty(len(h), h.shape[2] - 1, n_rows) if stack.hidden else None
-    total = torch.zeros(len(h), dtype=torch.float64) if with_loss else None
+    dh = h.new_empty(n_models, h.shape[2] - 1, n_rows)
+    total = torch.zeros(n_models, dtype=torch.float64)
+    stack.gradient.zero_()
     for m, r in row_blocks(stack, n_rows):
-        index = columns[r].expand(len(own[m]), -1)[..., None]
-        dU, loss = stack.block(h[m, r], stack.output[m], own[m, r], index, with_loss)
-        first = r.start == 0
-        d_output = stack.d_output[m]
-        torch.baddbmm(d_output, h[m, r].mT, dU, beta=0.0 if first else 1.0, out=d_output)
+        h_block = h[m, r]
+        output = stack.output[m]
+        dU, loss = stack.block(h_block, output, own[m, r], index[m, r], with_loss)
+        stack.d_output[m].baddbmm_(h_block.mT, dU)
         if stack.hidden:
-            dh[m, :, r] = torch.bmm(stack.output[m, :-1], dU.mT)
+            W = output[:, :-1]
+            dh[m, :, r] = torch.bmm(W, dU.mT)
         if with_loss:
             # rows of padding do not count
-            total[m] += (loss * x[m, r, -1]).sum(1).cpu()
-    if stack.hidden:
-        _backward(stack, layers, dh.mT)
-    _add_penalty(stack, total, n_rows / stack.x.shape[1])
+            losses = loss * x[m, r, -1]
+            total[m] += losses.sum(1).cpu()
+    _backward(stack, layers, dh.mT)
+    if stack.alpha:
+        # a part of the rows carries the same share of the penalty
+        alpha = stack.alpha * n_rows / stack.n_rows
+        W = stack.output[:, :-1]
+        stack.d_output[:, :-1].add_(W, alpha=alpha)
+        size = W.square().sum((1, 2))
+        total += alpha / 2 * size.cpu()
     return total
-
-
-def _add_penalty(stack, total, share):
-    "Add the penalty to gradient and objective; a part of the rows carries the same share of it"
-    if not stack.alpha:
-        return
-    W = stack.output[:, :-1]
-    stack.d_output[:, :-1].add_(W, alpha=share * stack.alpha)
-    if total is not None:
-        total += share * stack.alpha / 2 * W.square().sum((1, 2)).cpu()
 
 # %% ../../nbs/base/network_solvers.ipynb #5781c4f0
 class _Adam:
     "Adam (Kingma & Ba, 2015), in place, for all the parameters of all the models of a stack"
 
     def __init__(self, stack, rates):
-        theta = stack.theta
-        self.rate = torch.tensor(rates, dtype=theta.dtype, device=theta.device)[:, None]
-        self.mean = torch.zeros_like(theta)
-        self.square = torch.zeros_like(theta)
+        self.rate = stack.theta.new_tensor(rates)[:, None]
+        self.mean = torch.zeros_like(stack.theta)
+        self.square = torch.zeros_like(stack.theta)
         self.n_steps = 0
 
-    def step(self, stack, beta1=0.9, beta2=0.999, epsilon=1e-8):
+    def step(self, stack):
         "Move the parameters against their gradient"
         self.n_steps += 1
+        beta1, beta2 = 0.9, 0.999
         gradient = stack.gradient
         self.mean.lerp_(gradient, 1 - beta1)
         self.square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
-        change = self.square.sqrt().mul_(1 / math.sqrt(1 - beta2**self.n_steps)).add_(epsilon)
+        # both means began at zero: the corrections for that
+        mean_weight = 1 - beta1**self.n_steps
+        square_weight = 1 - beta2**self.n_steps
+        change = self.square.sqrt()
+        change.mul_(1 / math.sqrt(square_weight)).add_(1e-8)
         torch.div(self.mean, change, out=change)
-        stack.theta.sub_(change.mul_(self.rate / (1 - beta1**self.n_steps)))
+        change.mul_(self.rate / mean_weight)
+        stack.theta.sub_(change)
 
-    def keep(self, positions):
-        "Go on with the models at `positions` only"
-        self.rate = self.rate[positions]
-        self.mean = self.mean[positions]
-        self.square = self.square[positions]
-
-# %% ../../nbs/base/network_solvers.ipynb #687c45a0
+# %% ../../nbs/base/network_solvers.ipynb #7f61cbc0
 class _EarlyStopping:
-    "The histories of the models, their best weights, and which of them still train"
+    "The histories of the models of a stack, and their best weights"
 
     def __init__(self, stack, tol, patience):
         self.stack = stack
@@ -407,31 +372,31 @@ class _EarlyStopping:
         self.patience = patience
         self.histories = [History() for _ in stack.n]
         self.best = stack.theta.clone()
-        # the model at each position of the stack
-        self.alive = list(range(len(stack.n)))
         # the epoch of each model's last improvement by tol
         self.improved = [0] * len(stack.n)
 
     def look(self, epoch, losses):
-        "Note the losses, and return the positions in the stack that go on training"
-        go_on = []
-        for position, model in enumerate(self.alive):
-            loss = losses[position].item() / self.stack.n[position]
-            history = self.histories[model]
-            lowest = min(history.loss_curve, default=math.inf)
-            history.add(epoch, loss)
-            if loss < lowest:
-                self.best[model] = self.stack.theta[position]
-            if loss < lowest - self.tol:
-                self.improved[model] = epoch
-            waited = epoch - self.improved[model]
-            history.converged = math.isfinite(loss) and waited >= self.patience
-            if not history.converged:
-                go_on.append(position)
-        self.alive = [self.alive[position] for position in go_on]
-        return go_on
+        "Note the losses of all the models"
+        for model, loss in enumerate(losses.tolist()):
+            if not self.histories[model].converged:
+                self._note(model, epoch, loss / self.stack.n[model])
 
-# %% ../../nbs/base/network_solvers.ipynb #7f61cbc0
+    def _note(self, model, epoch, loss):
+        history = self.histories[model]
+        lowest = min(history.loss_curve, default=math.inf)
+        history.add(epoch, loss)
+        if loss < lowest:
+            self.best[model] = self.stack.theta[model]
+        if loss < lowest - self.tol:
+            self.improved[model] = epoch
+        waited = epoch - self.improved[model]
+        history.converged = math.isfinite(loss) and waited >= self.patience
+
+    def all_converged(self):
+        "Return whether there is nothing left to train"
+        return all(history.converged for history in self.histories)
+
+# %% ../../nbs/base/network_solvers.ipynb #8155045f
 def _warn(solver, max_iter):
     "Warn that a solver was stopped"
     warnings.warn(
@@ -441,13 +406,7 @@ def _warn(solver, max_iter):
         stacklevel=3,
     )
 
-
-def _check_at_least_one(**values):
-    for name, value in values.items():
-        if not value >= 1:
-            raise ValueError(f"{name} must be at least 1; got {value}.")
-
-# %% ../../nbs/base/network_solvers.ipynb #310a3655
+# %% ../../nbs/base/network_solvers.ipynb #21ef78f7
 def adam_many(
     networks: list,  # SelfEncoderNetworks of one architecture
     Zs: list,  # for each network its rows; row i belongs to output i
@@ -458,62 +417,44 @@ def adam_many(
     max_iter: int = 500,  # epochs
     tol: float = 1e-4,  # smallest fall of the mean loss per row that counts
     n_iter_no_change: int = 20,  # epochs without such a fall before stopping
-    batch_size: int | None = None,  # rows per step; all of them if None
+    batch_size: int | None = None,  # rows per step, of tables of one length; all of them if None
     alpha: float = 0.0,  # ridge penalty on the output weights
-    block_bytes: int = BLOCK_BYTES,  # temporary memory
     random_state: int = 0,  # seed for the order of the rows in mini-batches
     verbose: int = 0,  # 1 for a progress bar
-    look_every: int = LOSS_EVERY,  # epochs between two evaluations of the loss
+    look_every: int = 10,  # epochs between two evaluations of the loss
     callback=None,  # called with the epoch; the networks then hold their present weights
-    callback_every: int | None = None,  # epochs between two calls of it; None: as `look_every`
+    callback_every: int = 10,  # epochs between two calls of it
 ) -> list:  # of History
     "Train many self-encoders of one architecture in one batched computation"
-    _check_at_least_one(
-        max_iter=max_iter, n_iter_no_change=n_iter_no_change, batch_size=batch_size or 1
-    )
-    if len(learning_rates) != len(networks) or not min(learning_rates) > 0:
-        raise ValueError(
-            f"give a positive learning rate for each network; got {list(learning_rates)} "
-            f"for {len(networks)} networks."
-        )
-    if batch_size is not None and len({len(Z) for Z in Zs}) > 1:
-        raise ValueError(
-            "mini-batches need tables of one length; use batch_size=None for tables of several "
-            "lengths."
-        )
     with one_thread():
-        stack = Stack(networks, Zs, loss, alpha, block_bytes)
-        n_rows = stack.x.shape[1]
-        full_batch = batch_size is None or batch_size >= n_rows
+        stack = Stack(networks, Zs, loss, alpha)
+        full_batch = batch_size is None or batch_size >= stack.n_rows
         generator = torch.Generator().manual_seed(random_state)
         optimiser = _Adam(stack, learning_rates)
         watch = _EarlyStopping(stack, tol, n_iter_no_change)
-        for epoch in tqdm(range(max_iter + 1), desc="adam", disable=not verbose, leave=False):
+        epochs = range(max_iter + 1)
+        for epoch in tqdm(epochs, desc="adam", disable=not verbose, leave=False):
             last = epoch == max_iter
             look = last or epoch % look_every == 0
             if full_batch or look:
                 losses = loss_and_gradient(stack, with_loss=look)
-            if callback is not None and (last or epoch % (callback_every or look_every) == 0):
-                for position, model in enumerate(watch.alive):
-                    stack.store(stack.theta[position], networks[model])
+            if callback and (last or epoch % callback_every == 0):
+                stack.store(stack.theta, networks)
                 callback(epoch)
             if look:
-                go_on = watch.look(epoch, losses)
-                if last or not go_on:
+                watch.look(epoch, losses)
+                if last or watch.all_converged():
                     break
-                if len(go_on) < len(stack.n):
-                    stack.keep(go_on)
-                    optimiser.keep(go_on)
             if full_batch:
                 optimiser.step(stack)
             else:
-                for batch in torch.randperm(n_rows, generator=generator).split(batch_size):
+                order = torch.randperm(stack.n_rows, generator=generator)
+                for batch in order.split(batch_size):
                     loss_and_gradient(stack, batch, with_loss=False)
                     optimiser.step(stack)
-            optimiser.rate = optimiser.rate * learning_rate_decay
-        for theta, network in zip(watch.best, networks):
-            stack.store(theta, network)
-    if not all(history.converged for history in watch.histories):
+            optimiser.rate *= learning_rate_decay
+        stack.store(watch.best, networks)
+    if not watch.all_converged():
         _warn("adam", max_iter)
     return watch.histories
 
@@ -536,13 +477,14 @@ def _direction(gradient, pairs):
     coefficients = []
     for s, y, sy in reversed(pairs):
         a = torch.dot(s, q).item() / sy
-        coefficients.append(a)
         q.add_(y, alpha=-a)
+        coefficients.append(a)
     if pairs:
         s, y, sy = pairs[-1]
         q.mul_(sy / torch.dot(y, y).item())
     for (s, y, sy), a in zip(pairs, reversed(coefficients)):
-        q.add_(s, alpha=a - torch.dot(y, q).item() / sy)
+        b = torch.dot(y, q).item() / sy
+        q.add_(s, alpha=a - b)
     return q.neg_()
 
 
@@ -557,8 +499,10 @@ def _line_search(stack, start, direction, value, slope, step):
         # the minimum of the parabola through what is known, kept within reason
         parabola = 0.0
         if math.isfinite(new):
-            parabola = -slope * step**2 / (2 * (new - value - slope * step))
-        step = min(max(parabola, step / 10), step / 2)
+            excess = new - value - slope * step
+            parabola = -slope * step**2 / (2 * excess)
+        parabola = max(parabola, step / 10)
+        step = min(parabola, step / 2)
     stack.theta[0] = start
     return None
 
@@ -567,39 +511,39 @@ def lbfgs(
     network: SelfEncoderNetwork,  # trained in place, from wherever it starts
     Z,  # the rows; row i belongs to output i
     *,
-    loss: str = "eq1",  # or "bce_float32", "bce_float64"
     max_iter: int = 300,  # steps
     tol: float = 1e-5,  # stop when a step lowers the objective by less than this share of it
     alpha: float = 0.0,  # ridge penalty on the output weights
-    block_bytes: int = BLOCK_BYTES,  # temporary memory
     verbose: int = 0,  # 1 for a progress bar
 ) -> History:
     "Train `network` on the rows of `Z` with L-BFGS: no learning rate"
-    _check_at_least_one(max_iter=max_iter)
     with one_thread():
-        stack = Stack([network], [Z], loss, alpha, block_bytes)
+        stack = Stack([network], [Z], alpha=alpha)
         history = _lbfgs(stack, max_iter, tol, verbose)
-        stack.store(stack.theta[0], network)
+        stack.store(stack.theta, [network])
     if not history.converged:
         _warn("lbfgs", max_iter)
     return history
 
 
-def _lbfgs(stack, max_iter, tol, verbose, memory=10):
+def _lbfgs(stack, max_iter, tol, verbose):
     "Minimise the objective of a stack of one, in place"
     n = stack.n[0]
     value = loss_and_gradient(stack).item() / n
-    pairs = []
     history = History()
     history.add(0, value)
-    for iteration in tqdm(range(1, max_iter + 1), desc="lbfgs", disable=not verbose, leave=False):
+    pairs = deque(maxlen=10)
+    iterations = range(1, max_iter + 1)
+    for iteration in tqdm(iterations, desc="lbfgs", disable=not verbose, leave=False):
+        start = stack.theta[0].clone()
         gradient = stack.gradient[0].clone()
         direction = _direction(gradient, pairs)
         slope = torch.dot(gradient, direction).item() / n
         step = 1.0
         if not pairs:
-            step = min(1.0, math.sqrt(n) / max(direction.norm().item(), 1e-30))
-        found = _line_search(stack, stack.theta[0].clone(), direction, value, slope, step)
+            length = max(direction.norm().item(), 1e-30)
+            step = min(1.0, math.sqrt(n) / length)
+        found = _line_search(stack, start, direction, value, slope, step)
         if found is None:
             # nothing is lower in this precision
             history.converged = True
@@ -607,55 +551,55 @@ def _lbfgs(stack, max_iter, tol, verbose, memory=10):
         step, new_value = found
         fall = value - new_value
         value = new_value
-        s = direction.mul_(step)
-        y = stack.gradient[0] - gradient
-        sy = torch.dot(s, y).item()
-        if sy > 1e-10 * torch.dot(y, y).item():
-            pairs = pairs[1 - memory :] + [(s, y, sy)]
         history.add(iteration, value)
         history.converged = fall <= tol * max(value, 1e-3)
         if history.converged:
             break
+        s = step * direction
+        y = stack.gradient[0] - gradient
+        sy = torch.dot(s, y).item()
+        yy = torch.dot(y, y).item()
+        # the curvature along the step is positive
+        if sy > 1e-10 * yy:
+            pairs.append((s, y, sy))
     return history
 
 # %% ../../nbs/base/network_solvers.ipynb #26de003d
 def whiten(Z: torch.Tensor):
     """Return mean, T such that the rows (Z - mean) @ T have the identity as covariance, in the
     directions that vary"""
-    mean = Z.double().mean(0)
-    centred = Z.double() - mean
+    Z = Z.double()
+    mean = Z.mean(0)
+    centred = Z - mean
     deviation = centred.square().mean(0).sqrt()
     # a constant column is dropped
-    deviation = torch.where(deviation > 1e-7 * mean.abs(), deviation, math.inf)
-    centred = centred / deviation
-    values, vectors = torch.linalg.eigh(centred.T @ centred / len(Z))
-    kept = values > 1e-10 * values.max().clamp(min=1e-300)
-    return mean, vectors[:, kept] / values[kept].sqrt() / deviation[:, None]
+    is_constant = deviation <= 1e-7 * mean.abs()
+    deviation[is_constant] = math.inf
+    centred /= deviation
+    correlation = centred.T @ centred / len(Z)
+    values, vectors = torch.linalg.eigh(correlation)
+    kept = values > 1e-10 * values.max()
+    values = values[kept]
+    T = vectors[:, kept] / values.sqrt()
+    return mean, T / deviation[:, None]
 
 # %% ../../nbs/base/network_solvers.ipynb #808eb51f
-def _newton_pass(X, Q, theta, outputs, n_rows):
-    """Return loss, gradient and packed Hessian of the logistic regressions `outputs` at `theta`, a
-    column for each"""
-    own = (X[outputs].T * theta).sum(0)
-    own_on = torch.sigmoid(own)
-    own_off = torch.sigmoid(-own)
-    loss = F.softplus(-own)
-    gradient = -own_off * X[outputs].T
-    hessian = own_on * own_off * Q[outputs].T
-    for start in range(0, len(X), n_rows):
-        x = X[start : start + n_rows]
-        q = Q[start : start + n_rows]
-        u = x @ theta
-        # the own row has been counted
-        here = ((outputs >= start) & (outputs < start + n_rows)).nonzero()[:, 0]
-        u[outputs[here] - start, here] = -math.inf
-        # as in _sigmoid_block
-        loss += u.clamp(min=0).sum(0)
-        f = u.sigmoid_()
-        loss -= _sum_log1p(torch.minimum(f, 1 - f), -1, 0)
-        gradient.addmm_(x.T, f)
-        hessian.addmm_(q.T, f.addcmul_(f, f, value=-1))
-    return loss, gradient, hessian
+def _newton_pass(X, Q, ridge, theta, outputs):
+    """Return objective, gradient and packed Hessian of the logistic regressions `outputs` at
+    `theta`, a column for each; the Hessian without the ridge"""
+    own = outputs, torch.arange(len(outputs))
+    u = X @ theta
+    # the own output shall be on, as in _sigmoid_block
+    u[own] *= -1
+    loss = F.softplus(u, threshold=40).sum(0)
+    f = u.sigmoid_()
+    variance = torch.addcmul(f, f, f, value=-1)
+    hessian = Q.T @ variance
+    f[own] *= -1
+    gradient = X.T @ f
+    penalty = ridge[:, None] * theta
+    objective = loss + (penalty * theta).sum(0) / 2
+    return objective, gradient + penalty, hessian
 
 
 def _newton_steps(hessian, ridge, gradient):
@@ -663,58 +607,66 @@ def _newton_steps(hessian, ridge, gradient):
     objective"""
     k, n_outputs = gradient.shape
     i, j = torch.triu_indices(k, k)
-    H = hessian.new_empty(n_outputs, k, k)
-    H[:, i, j] = hessian.T
+    H = hessian.new_zeros(n_outputs, k, k)
+    # the lower triangle, which is all that the factorisation reads
     H[:, j, i] = hessian.T
-    H.diagonal(dim1=1, dim2=2).mul_(1 + 10 * torch.finfo(H.dtype).eps).add_(ridge)
+    # a little more, for what rounding takes away
+    more = 1 + 10 * torch.finfo(H.dtype).eps
+    H.diagonal(dim1=1, dim2=2).mul_(more).add_(ridge)
     factor = torch.linalg.cholesky_ex(H).L
-    step = -torch.cholesky_solve(gradient.T[..., None], factor)[..., 0].T
-    return step, -(gradient * step).sum(0) / 2
+    found = torch.cholesky_solve(gradient.T[..., None], factor)
+    step = -found[..., 0].T
+    fall = -(gradient * step).sum(0) / 2
+    return step, fall
 
 # %% ../../nbs/base/network_solvers.ipynb #43955746
-def _newton(X, Q, outputs, alpha, max_iter, tol, n_rows):
-    """Solve the regressions `outputs`; return their parameters, their objectives after each step,
-    and whether all converged"""
+def _newton(X, alpha, max_iter, tol, verbose):
+    "Solve the n regressions; return their parameters, a column for each, and their history"
     n, k = X.shape
+    # the products of coordinates of each row
+    i, j = torch.triu_indices(k, k)
+    Q = X[:, i] * X[:, j]
     # the intercept has no penalty
     ridge = X.new_full((k,), alpha)
     ridge[-1] = 0.0
-    # the intercept-only start: the logit of 1/n
-    theta = X.new_zeros(k, len(outputs))
+    theta = X.new_zeros(k, n)
+    # the logit of 1/n
     theta[-1] = -math.log(n - 1)
-    # all the outputs start with the same probabilities, so the first step costs one small system
-    H = (n - 1) / n**2 * X.T @ X + torch.diag(ridge)
-    step = torch.linalg.solve(H, X[outputs].T - X.mean(0)[:, None])
-    value = n * math.log(n / (n - 1)) - theta[-1]
-    size = torch.ones_like(value)
-    promise = torch.full_like(value, math.inf)
-    curve = [value.clone()]
-    active = torch.arange(len(outputs))
-    for _ in range(max_iter):
-        point = theta[:, active] + size[active] * step[:, active]
-        loss, gradient, hessian = _newton_pass(X, Q, point, outputs[active], n_rows)
-        loss += alpha / 2 * point[:-1].square().sum(0)
-        gradient += ridge[:, None] * point
-        noise = 64 * torch.finfo(X.dtype).eps * (1 + value[active].abs())
-        lower = loss <= value[active] + noise
-        # damped: the others try again, closer
-        size[active[~lower]] /= 2
-        moved = active[lower]
-        theta[:, moved] = point[:, lower]
-        value[moved] = loss[lower]
-        size[moved] = 1.0
-        steps, promises = _newton_steps(hessian[:, lower], ridge, gradient[:, lower])
-        step[:, moved] = steps
-        promise[moved] = promises
-        curve.append(value.clone())
+    step = torch.zeros_like(theta)
+    value = X.new_full((n,), math.inf)
+    promise = value.clone()
+    rounding = 64 * torch.finfo(X.dtype).eps
+    output_bytes = max(n, k * k) * X.element_size()
+    # wider than blocks of rows, which makes faster products
+    portion = max(16, 2 * BLOCK_BYTES // output_bytes)
+    active = torch.arange(n)
+    history = History()
+    iterations = range(max_iter + 1)
+    for iteration in tqdm(iterations, desc="newton", disable=not verbose, leave=False):
+        for outputs in active.split(portion):
+            point = theta[:, outputs] + step[:, outputs]
+            objective, gradient, hessian = _newton_pass(X, Q, ridge, point, outputs)
+            last = value[outputs]
+            noise = rounding * (1 + last.abs())
+            is_lower = objective <= last + noise
+            # damped: the others try again, closer
+            step[:, outputs[~is_lower]] /= 2
+            moved = outputs[is_lower]
+            theta[:, moved] = point[:, is_lower]
+            value[moved] = objective[is_lower]
+            steps, promises = _newton_steps(hessian[:, is_lower], ridge, gradient[:, is_lower])
+            step[:, moved] = steps
+            promise[moved] = promises
+        history.add(iteration, value.double().mean().item())
         # the last step is at hand, and now safe
         is_done = promise[active] <= tol
         done = active[is_done]
         theta[:, done] += step[:, done]
         active = active[~is_done]
-        if not len(active):
+        history.converged = len(active) == 0
+        if history.converged:
             break
-    return theta, curve, not len(active)
+    return theta, history
 
 # %% ../../nbs/base/network_solvers.ipynb #ba2a1ed4
 def newton(
@@ -725,62 +677,39 @@ def newton(
     tol: float = 1e-6,  # the fall of an output's objective below which it is done
     alpha: float = 0.05,  # ridge penalty
     metric: str = "covariance",  # of the penalty: that of the data, or "identity"
-    block_bytes: int = BLOCK_BYTES,  # temporary memory
     verbose: int = 0,  # 1 for a progress bar
 ) -> History:
     """Solve the sigmoid model without hidden layer as n logistic regressions: no learning rate, no
     start"""
     if network.output_activation != "sigmoid" or network.hidden_layer_sizes:
         raise ValueError(
-            "newton solves output_activation='sigmoid' without hidden layers; "
-            "use lbfgs or adam for any other network."
+            "solver='newton' trains a sigmoid output without hidden layer: set "
+            "output_activation='sigmoid' and hidden_layer_sizes=(), or choose solver='lbfgs' or "
+            "'adam'."
         )
-    check_option("metric", metric, ("covariance", "identity"))
     if not alpha > 0:
         raise ValueError(
             "newton needs alpha > 0, because without a penalty most of the regressions have no "
-            "finite "
-            f"optimum; got alpha={alpha}."
+            f"finite optimum; got alpha={alpha}."
         )
-    _check_at_least_one(max_iter=max_iter)
     # many small systems, in double precision at both ends: work for a CPU
     Z = check_rows(network, Z).cpu()
     with one_thread(), torch.no_grad():
         mean, T = whiten(Z)
         if metric == "identity":
             T = torch.eye(len(mean), dtype=T.dtype)
-        X = F.pad(((Z.double() - mean) @ T).to(Z.dtype), (0, 1), value=1.0)
-        theta, history = _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose)
-        W = T @ theta[:-1].double()
-        b = theta[-1].double() - mean @ W
-        network.output.copy_(torch.vstack([W, b]).to(Z.dtype))
+        whitened = (Z.double() - mean) @ T
+        X = whitened.to(Z.dtype)
+        # the bias is the last coefficient
+        X = F.pad(X, (0, 1), value=1.0)
+        theta, history = _newton(X, alpha, max_iter, tol, verbose)
+        theta = theta.double()
+        W = T @ theta[:-1]
+        b = theta[-1] - mean @ W
+        network.output.copy_(torch.vstack([W, b]))
     if not history.converged:
         _warn("newton", max_iter)
     return history
-
-
-def _newton_in_portions(X, max_iter, tol, alpha, block_bytes, verbose):
-    """Solve for as many outputs at a time as their Hessians allow; return all parameters, and the
-    history of their sum"""
-    n, k = X.shape
-    # the products of coordinates of each row
-    i, j = torch.triu_indices(k, k)
-    Q = X[:, i] * X[:, j]
-    n_outputs = max(16, min(n, block_bytes // (k * k * X.element_size())))
-    n_rows = max(16, block_bytes // (n_outputs * X.element_size()) // 16 * 16)
-    portions = torch.arange(n).split(n_outputs)
-    theta = X.new_empty(k, n)
-    curves = []
-    converged = True
-    for outputs in tqdm(portions, desc="newton", disable=not verbose, leave=False):
-        theta[:, outputs], curve, done = _newton(X, Q, outputs, alpha, max_iter, tol, n_rows)
-        curves.append([values.double().sum().item() / n for values in curve])
-        converged = converged and done
-    # a portion that is done keeps its last objective
-    history = History(converged=converged)
-    for step in range(max(map(len, curves))):
-        history.add(step, sum(curve[min(step, len(curve) - 1)] for curve in curves))
-    return theta, history
 
 # %% ../../nbs/base/network_solvers.ipynb #445ca799
 @torch.no_grad()
@@ -795,8 +724,8 @@ def bregman_bias(
         size = W.square().sum(0)
     else:
         rows = torch.as_tensor(Z, dtype=torch.float64, device=W.device)
-        # of a single column, torch gives a number
-        S = torch.cov(rows.T, correction=0).reshape(len(W), len(W))
-        size = (W * (S @ W.double())).sum(0).to(W.dtype)
+        centred = rows - rows.mean(0)
+        S = centred.T @ centred / len(rows)
+        size = (W * (S @ W.double())).sum(0)
     network.output[-1] -= alpha / 2 * size
     return network

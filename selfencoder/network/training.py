@@ -6,7 +6,6 @@
 __all__ = ['draw_visible', 'sorted_sample', 'train']
 
 # %% ../../nbs/base/network_training.ipynb #5167b6a9
-import math
 import warnings
 from dataclasses import dataclass
 
@@ -31,27 +30,19 @@ def choose_dtype(hidden_layer_sizes, device: torch.device) -> torch.dtype:
     return torch.float64 if deep and device.type != "mps" else torch.float32
 
 # %% ../../nbs/base/network_training.ipynb #9c7eaf75
-# Newton solves a system of this size for each output: beyond it L-BFGS is faster
-NEWTON_WIDTH = 40
-
-
 def choose_solver(
     solver: str, n_coordinates: int, hidden_layer_sizes, output_activation: str
 ) -> str:
-    "Return the solver that `'auto'` stands for, or the one named if it can train this network"
-    linear = len(hidden_layer_sizes) == 0
-    if solver == "newton" and not (linear and output_activation == "sigmoid"):
-        raise ValueError(
-            "solver='newton' trains a sigmoid output without hidden layer: set "
-            "output_activation='sigmoid' and hidden_layer_sizes=(), or choose solver='lbfgs' or "
-            "'adam'."
-        )
+    "Return the solver that `'auto'` stands for, or the one named"
     if solver != "auto":
         return solver
-    if not linear:
+    if len(hidden_layer_sizes) > 0:
         return "adam"
-    narrow = n_coordinates <= NEWTON_WIDTH
-    return "newton" if output_activation == "sigmoid" and narrow else "lbfgs"
+    # Newton solves a system of this size for each output: beyond it L-BFGS is faster
+    is_narrow = n_coordinates <= 40
+    if output_activation == "sigmoid" and is_narrow:
+        return "newton"
+    return "lbfgs"
 
 # %% ../../nbs/base/network_training.ipynb #4cd240ef
 SOLVERS = {"adam": adam, "lbfgs": lbfgs, "newton": newton}
@@ -68,14 +59,15 @@ _OWN_OPTIONS = {
     "lbfgs": (),
     "newton": ("metric",),
 }
-# hidden layers can always fit a little better, and their neighbours are then no better:
-# a small step and an early end
-_DEFAULTS = {"adam": {"learning_rate_init": 0.01, "tol": 1e-2}}
 
 
 def solver_options(solver: str, options: dict) -> dict:
     "Return those of `options` that a solver has and that are not None, and its defaults"
-    chosen = dict(_DEFAULTS.get(solver, {}))
+    chosen = {}
+    if solver == "adam":
+        # hidden layers can always fit a little better, and their neighbours are then no better:
+        # a small step and an early end
+        chosen = {"learning_rate_init": 0.01, "tol": 1e-2}
     for name in (*_COMMON_OPTIONS, *_OWN_OPTIONS[solver]):
         if options.get(name) is not None:
             chosen[name] = options[name]
@@ -91,7 +83,8 @@ def draw_visible(
     shuffled = random_state.permutation(n_rows)
     if y is None:
         return np.sort(shuffled[:n_visible])
-    by_class = shuffled[np.argsort(np.asarray(y)[shuffled], kind="stable")]
+    classes = np.asarray(y)[shuffled]
+    by_class = shuffled[np.argsort(classes, kind="stable")]
     start = random_state.uniform()
     places = (np.arange(n_visible) + start) * n_rows / n_visible
     return np.sort(by_class[places.astype(np.intp)])
@@ -102,11 +95,13 @@ def sorted_sample(
 ) -> np.ndarray:
     "Draw the rows to train on, as `draw_visible` does, sorted by their coordinates"
     order = np.lexsort(Z.T)
-    sorted_y = None if y is None else np.asarray(y)[order]
-    return order[draw_visible(len(Z), n_visible, random_state, sorted_y)]
+    if y is not None:
+        y = np.asarray(y)[order]
+    drawn = draw_visible(len(Z), n_visible, random_state, y)
+    return order[drawn]
 
 # %% ../../nbs/base/network_training.ipynb #63f1ba43
-STARTS = {"random": start_random, "zero": start_zero, "neighbors": start_neighbors}
+STARTS = ("random", "zero", "neighbors")
 
 
 def start_network(
@@ -115,8 +110,10 @@ def start_network(
     "Start `network` as `init` names; `'auto'` is zero, where equal rows have equal outputs"
     if init == "neighbors":
         start_neighbors(network, rows, generator)
+    elif init == "random":
+        start_random(network, generator)
     else:
-        STARTS["zero" if init == "auto" else init](network, generator)
+        start_zero(network, generator)
 
 # %% ../../nbs/base/network_training.ipynb #dd79c5d5
 @torch.no_grad()
@@ -125,34 +122,24 @@ def tie_duplicates(network: SelfEncoderNetwork, Z: np.ndarray):
     _, group, size = np.unique(Z, axis=0, return_inverse=True, return_counts=True)
     if len(size) == len(Z):
         return
-    group = group.reshape(-1)
-    copies = np.flatnonzero(size[group] > 1)
-    group_of_copies = torch.as_tensor(group[copies])
+    group = torch.as_tensor(group.reshape(-1))
     output = network.output.detach().cpu().double()
-    total = torch.zeros(len(output), len(size), dtype=torch.float64)
-    total.index_add_(1, group_of_copies, output[:, copies])
+    total = output.new_zeros(len(output), len(size))
+    total.index_add_(1, group, output)
     mean = total / torch.as_tensor(size)
-    output[:, copies] = mean[:, group_of_copies]
-    network.output.copy_(output)
+    network.output.copy_(mean[:, group])
 
 # %% ../../nbs/base/network_training.ipynb #546cfa26
-# arrays of the size of the output layer that a solver holds at once
-_COPIES = {"adam": 6, "lbfgs": 26, "newton": 6}
-
-
-def memory_needed(n_outputs: int, width: int, solver: str, itemsize: int = 4) -> int:
-    """Return the bytes that training takes at its peak, besides the table; `width` is that of the
-    last layer"""
-    per_output = (width + 1) * _COPIES[solver]
-    if solver == "newton":
-        # a Hessian for each output, and the products of coordinates that it is made of
-        per_output += (width + 1) * (width + 2) // 2
-    return itemsize * n_outputs * per_output + 2**23
-
-# %% ../../nbs/base/network_training.ipynb #3aa47142
 def check_memory(n_outputs: int, width: int, solver: str, itemsize: int = 4):
-    "Raise MemoryError, before anything is allocated, if training `n_outputs` outputs can't fit"
-    needed = memory_needed(n_outputs, width, solver, itemsize)
+    """Raise MemoryError, before anything is allocated, if training `n_outputs` outputs can't fit;
+    `width` is that of the last layer"""
+    # arrays of the size of the output layer at once: L-BFGS remembers ten steps
+    n_copies = 26 if solver == "lbfgs" else 6
+    per_output = n_copies * (width + 1)
+    if solver == "newton":
+        # the products of coordinates that the Hessians are made of
+        per_output += (width + 1) * (width + 2) // 2
+    needed = itemsize * n_outputs * per_output + 2**23
     available = available_memory()
     if needed > available:
         raise MemoryError(
@@ -182,21 +169,26 @@ def recognised(network: SelfEncoderNetwork, Z: np.ndarray) -> tuple[float, float
     """
     n = len(Z)
     # few of very many rows: each has n logits
-    n_checked = max(min(n, 100, 2**24 // n), 1)
+    most = max(2**24 // n, 1)
+    n_checked = min(n, 100, most)
     checked = np.linspace(0, n - 1, n_checked).astype(int)
-    rows = torch.as_tensor(Z[checked], dtype=network.output.dtype, device=network.output.device)
+    Z_checked = Z[checked]
+    output = network.output
+    rows = torch.as_tensor(Z_checked, dtype=output.dtype, device=output.device)
     largest = network.logits(rows).argmax(1).cpu().numpy()
-    own = torch.as_tensor(checked, device=rows.device)[:, None]
-    itself = (Z[largest] == Z[checked]).all(axis=1)
-    saturated = network.log_proba(rows).gather(1, own) < math.log(1e-12)
-    return float(itself.mean()), float(saturated.float().mean())
+    is_recognised = (Z[largest] == Z_checked).all(axis=1)
+    f = network(rows).cpu().numpy()
+    own = f[np.arange(n_checked), checked]
+    is_saturated = own < 1e-12
+    return float(is_recognised.mean()), float(is_saturated.mean())
 
-
+# %% ../../nbs/base/network_training.ipynb #da31fe62
 def warn_if_failed(trained: Trained, Z: np.ndarray, raw_columns: bool):
     "Warn if a network does not recognise the rows `Z` that it was trained on"
     share, saturated = recognised(trained.network, Z)
     history = trained.history
-    first, last = history.loss_curve[0], history.loss_curve[-1]
+    first = history.loss_curve[0]
+    last = history.loss_curve[-1]
     units = "set invariance='scale', or give the columns in units in which they are about 1"
     if raw_columns and saturated >= 0.1:
         message = (
