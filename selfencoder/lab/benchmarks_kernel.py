@@ -8,6 +8,7 @@ __all__ = ['KERNEL_BENCHMARKS', 'REASON_BENCHMARKS', 'over_draws', 'forest', 'wi
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #37f42ed6
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
     cross_val_predict,
+    cross_val_score,
     train_test_split,
 )
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
@@ -40,15 +42,14 @@ from selfencoder.kernel.estimators import (
 )
 from .ablation import compare_ablation
 from .benchmarks_network import in_a_process, peak_bytes, take_turns, timed
-from .collections import load_table
 from ..network.coordinates import TableCoordinates
 from ..paper.baselines import LaplaceCoordinates
 from ..paper.experiments import folds
 from ..reasons import doubtful_labels, predict_interval, predict_sets
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #b66139f3
-def over_draws(draw, seeds: int) -> list:
-    """Return, for each contender, its mean scores over the draws and its processor time.
+def over_draws(draw, seeds: int):
+    """Yield, for each contender, its mean scores over the draws and its processor time.
 
     Of the score `least` it is the minimum. `draw` makes of a seed a dict of contenders, functions
     without arguments, and a function that scores their results.
@@ -57,15 +58,14 @@ def over_draws(draw, seeds: int) -> list:
     for seed in range(seeds):
         contenders, score = draw(seed)
         for who, turn in take_turns(contenders, 1).items():
-            found.setdefault(who, []).append(score(turn["reached"]) | {"cpu": turn["cpu"]})
-    lines = []
+            scores = score(turn["reached"]) | {"cpu": turn["cpu"]}
+            found.setdefault(who, []).append(scores)
     for who, scores in found.items():
         table = pd.DataFrame(scores)
         means = table.mean().to_dict()
         if "least" in table:
             means["least"] = table["least"].min()
-        lines.append({"who": who, **means, "seeds": seeds})
-    return lines
+        yield {"who": who, **means, "seeds": seeds}
 
 
 def forest(kind, seed):
@@ -73,24 +73,11 @@ def forest(kind, seed):
     return make_pipeline(TableCoordinates(None), kind(300, random_state=seed))
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #4de44993
-def rows_and_classes(n, d=20, seed=0, classes=3):
+def rows_and_classes(n, classes=3):
     "Return a table with some informative columns, and a class"
     return make_classification(
-        n, d, n_informative=8, n_redundant=4, n_classes=classes, flip_y=0.05, random_state=seed
+        n, 20, n_informative=8, n_redundant=4, n_classes=classes, flip_y=0.05, random_state=0
     )
-
-
-def lower_bound(Z):
-    "Compute all L1 distances, and one Cholesky factor"
-    D = torch.cdist(Z, Z, 1)
-    torch.linalg.cholesky(torch.eye(len(Z), dtype=D.dtype).mul_(D.max() * len(Z)).sub_(D))
-
-
-# a search over 20 settings and 3 folds
-def _tuned_svm(machine):
-    step = type(machine).__name__.lower()
-    grid = {f"{step}__C": [0.1, 1, 10, 100, 1000], f"{step}__gamma": ["scale", 0.01, 0.1, 1]}
-    return GridSearchCV(make_pipeline(StandardScaler(), machine), grid, cv=3)
 
 
 def _fits(n, target):
@@ -98,98 +85,65 @@ def _fits(n, target):
         X, y = make_friedman1(n, 20, noise=1.0, random_state=0)
         ours, trees, machine = KernelSelfEncoderRegressor, RandomForestRegressor, SVR()
     else:
-        X, y = rows_and_classes(n, classes=int(target.split()[0]))
+        X, y = rows_and_classes(n, int(target.split()[0]))
         ours, trees, machine = KernelSelfEncoderClassifier, RandomForestClassifier, SVC()
-    # as wide as scores and ranks
-    Z = torch.as_tensor(np.hstack([X, X]))
-    models = {
-        "without a target": KernelSelfEncoder(),
-        "relevance=None": ours(relevance=None),
-        "default": ours(),
-        "forest of 300": trees(300, random_state=0),
-        "SVM, 20 settings, 3 folds": _tuned_svm(machine),
+    step = type(machine).__name__.lower()
+    grid = {f"{step}__C": [0.1, 1, 10, 100, 1000], f"{step}__gamma": ["scale", 0.01, 0.1, 1]}
+    search = GridSearchCV(make_pipeline(StandardScaler(), machine), grid, cv=3)
+    return {
+        "without a target": partial(KernelSelfEncoder().fit, X),
+        "relevance=None": partial(ours(relevance=None).fit, X, y),
+        "default": partial(ours().fit, X, y),
+        "forest of 300": partial(trees(300, random_state=0).fit, X, y),
+        "SVM, 20 settings, 3 folds": partial(search.fit, X, y),
     }
-    fits = {"distances and one Cholesky factor": lambda: lower_bound(Z)}
-    for name, model in models.items():
-        known = None if name == "without a target" else y
-        fits[name] = lambda model=model, known=known: model.fit(X, known) and None
-    return fits
 
 
-def compare_fit(quick=False):
+def compare_fit():
     "Compare the processor time of a fit in 20 columns with that of the other contenders"
-    others = ("distances and one Cholesky factor", "forest of 300", "SVM, 20 settings, 3 folds")
-    for n in (100, 200) if quick else (300, 1000, 2500):
+    for n in (300, 1000, 2500):
         for target in ("3 classes", "10 classes", "numbers"):
-            turns = take_turns(_fits(n, target), 1 if quick or n > 1000 else 3)
+            turns = take_turns(_fits(n, target), 1 if n > 1000 else 3)
             for name, turn in turns.items():
-                ratios = {f"times {other}": turn["cpu"] / turns[other]["cpu"] for other in others}
-                yield {"n": n, "d": 20, "target": target, "fit": name, "cpu": turn["cpu"], **ratios}
+                case = {"n": n, "d": 20, "target": target, "fit": name, "cpu": turn["cpu"]}
+                for other in ("forest of 300", "SVM, 20 settings, 3 folds"):
+                    case[f"times {other}"] = turn["cpu"] / turns[other]["cpu"]
+                yield case
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #de23ae55
-def compare_asking(quick=False):
+def compare_asking():
     "Compare the processor time of 1,000 predictions at n = 1,000 with a forest's"
-    n = 200 if quick else 1000
+    n = 1000
     X, y = rows_and_classes(2 * n)
     new = X[n:]
     model = KernelSelfEncoderClassifier().fit(X[:n], y[:n])
     trees = RandomForestClassifier(300, random_state=0).fit(X[:n], y[:n])
     # computes what is computed once
     model.kneighbors(new)
-    turns = take_turns(
-        {
-            "predict": lambda: model.predict(new) is None,
-            "kneighbors": lambda: model.kneighbors(new) is None,
-            "identify": lambda: model.identify(new) is None,
-            "forest of 300, predict": lambda: trees.predict(new) is None,
-        },
-        1 if quick else 7,
-    )
+    contenders = {
+        "predict": partial(model.predict, new),
+        "kneighbors": partial(model.kneighbors, new),
+        "identify": partial(model.identify, new),
+        "forest of 300, predict": partial(trees.predict, new),
+    }
+    turns = take_turns(contenders, 7)
     of_forest = turns["forest of 300, predict"]["cpu"]
     for name, turn in turns.items():
         ratio = turn["cpu"] / of_forest
         yield {"n": n, "queries": n, "asked": name, "cpu": turn["cpu"], "times the forest": ratio}
 
-
-def compare_changes(quick=False):
-    "Compare the processor time of learning or forgetting one row at n = 2,000 with a fit's"
-    n = 200 if quick else 2000
-    X, y = rows_and_classes(n + 1)
-    models = (
-        ("without a target", KernelSelfEncoder(), None, None),
-        ("with a target", KernelSelfEncoderClassifier(), y[:n], y[n:]),
-    )
-    for name, model, known, new in models:
-        fits = take_turns({"fit": lambda: model.fit(X[:n], known) and None}, 1 if quick else 3)
-        fitted = fits["fit"]["cpu"]
-        # computes what is computed once
-        model.forget(0)
-        turns = take_turns(
-            {
-                "forget": lambda: model.forget(0) and None,
-                "learn": lambda: model.learn(X[n:], new) and None,
-            }
-        )
-        for change, turn in turns.items():
-            cpu = turn["cpu"]
-            case = {"n": n, "model": name, "change": change, "cpu": cpu, "fit": fitted}
-            yield case | {"fit / change": fitted / cpu}
-
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #d50409f5
 def with_noise(X: pd.DataFrame, seed: int) -> pd.DataFrame:
     "Return `X` with two shuffled copies of each column"
     rng = np.random.default_rng(seed)
-    parts = [X.reset_index(drop=True)]
+    wide = X.reset_index(drop=True)
     for k in range(2):
-        columns = {}
         for name in X:
-            shuffled = X[name].iloc[rng.permutation(len(X))]
-            columns[f"{name} shuffled {k}"] = shuffled.reset_index(drop=True)
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, axis=1)
+            wide[f"{name} shuffled {k}"] = X[name].array[rng.permutation(len(X))]
+    return wide
 
 
-def compare_noise(quick=False):
+def compare_noise():
     "Compare mean accuracies over five folds of nine tables, with and without shuffled columns"
     models = {
         "kernel self-encoder": KernelSelfEncoderClassifier(random_state=0),
@@ -197,48 +151,34 @@ def compare_noise(quick=False):
         "random forest": forest(RandomForestClassifier, 0),
         "extra trees": forest(ExtraTreesClassifier, 0),
     }
-    for name in ["iris"] if quick else [name for name in dataset_names() if name != "digits"]:
+    for name in dataset_names():
+        if name == "digits":
+            continue
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
-        splits = folds(name, 0)[: 1 if quick else 5]
-        tables = {"as it is": X.reset_index(drop=True), "with shuffled columns": with_noise(X, 0)}
+        tables = {"as it is": X, "with shuffled columns": with_noise(X, 0)}
         for columns, table in tables.items():
             case = {"table": name, "columns": columns}
             for label, model in models.items():
-                scores = []
-                for train, test in splits:
-                    model.fit(table.iloc[train], y.iloc[train])
-                    scores.append(model.score(table.iloc[test], y.iloc[test]))
-                case[label] = float(np.mean(scores))
+                scores = cross_val_score(model, table, y, cv=folds(name, 0))
+                case[label] = float(scores.mean())
             yield case
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #c2f31156
-def noisy_clusters(n: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    "Return rows of clusters in 20 columns, and their ten classes; one in twenty is random"
-    return make_classification(
-        n,
-        20,
-        n_informative=15,
-        n_redundant=5,
-        n_classes=10,
-        n_clusters_per_class=2,
-        class_sep=1.5,
-        flip_y=0.05,
-        random_state=random_state,
-    )
-
-
-def landmark_cost(n: int, threads: int = 2) -> dict:
+def landmark_cost(n: int) -> dict:
     "Return seconds and peak memory of a fit to `n` rows, and of 1,000 queries (median of five)"
-    torch.set_num_threads(threads)
-    X, y = noisy_clusters(n + 1000)
-    model = KernelSelfEncoderClassifier(relevance=None, n_landmarks=min(1000, n // 4))
+    torch.set_num_threads(2)
+    # one label in twenty is random
+    X, y = make_classification(
+        n + 1000, 20, n_informative=15, n_redundant=5, n_classes=10, class_sep=1.5, flip_y=0.05, random_state=0
+    )
+    model = KernelSelfEncoderClassifier(relevance=None, n_landmarks=1000)
     fit = timed(lambda: model.fit(X[:n], y[:n]))
     model.predict(X[n:])
     queries = [timed(lambda: model.predict(X[n:]) == y[n:]) for _ in range(5)]
     query = sorted(queries, key=lambda run: run["wall"])[2]
     return {
         "n": n,
-        "threads": threads,
+        "threads": 2,
         "cpu": fit["cpu"],
         "wall": fit["wall"],
         "peak": peak_bytes(),
@@ -249,38 +189,25 @@ def landmark_cost(n: int, threads: int = 2) -> dict:
     }
 
 
-def compare_growth(quick=False):
+def compare_growth():
     "Measure a fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, 1,000 landmarks"
     before = None
-    for n in (800, 1600) if quick else (10_000, 100_000, 1_000_000):
+    for n in (10_000, 100_000, 1_000_000):
         case = in_a_process("selfencoder.lab.benchmarks_kernel", f"landmark_cost({n})")
-        yield case | {"times the one before": None if before is None else case["cpu"] / before}
+        yield case | {"times the one before": before and case["cpu"] / before}
         before = case["cpu"]
-
-
-def compare_switch(quick=False):
-    "Compare exact and landmark kernels where 'auto' goes over: accuracy and processor time"
-    n = 300 if quick else 3000
-    for name in ("digits",) if quick else ("letter", "magic", "penbased", "phoneme", "ring"):
-        X, y = load_dataset("digits", return_X_y=True, as_frame=True) if quick else load_table(name)
-        rows = np.random.default_rng(0).permutation(len(y))[: n + 1000]
-        X, y = X.iloc[rows], np.asarray(y)[rows]
-        case = {"table": name, "rows": n}
-        for way, m in {"exact": None, "landmarks": min(1000, n)}.items():
-            model = KernelSelfEncoderClassifier(relevance=None, n_landmarks=m)
-            case[f"{way} cpu"] = timed(lambda: model.fit(X.iloc[:n], y[:n]))["cpu"]
-            case[way] = model.score(X.iloc[n:], y[n:])
-        yield case | {"difference": case["landmarks"] - case["exact"]}
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #ab1a4e2b
 def flipped(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     "Return the labels with a share of them replaced by another class, and which were"
     rng = np.random.default_rng(seed)
     n_classes = len(np.unique(y))
+    rows = rng.choice(len(y), round(share * len(y)), replace=False)
     wrong = np.zeros(len(y), dtype=bool)
-    wrong[rng.choice(len(y), round(share * len(y)), replace=False)] = True
+    wrong[rows] = True
     noisy = y.copy()
-    noisy[wrong] = (y[wrong] + rng.integers(1, n_classes, wrong.sum())) % n_classes
+    others = rng.integers(1, n_classes, len(rows))
+    noisy[wrong] = (y[wrong] + others) % n_classes
     return noisy, wrong
 
 
@@ -293,12 +220,11 @@ def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
     return np.argsort(get_label_quality_scores(y, p), kind="stable")
 
 
-def compare_doubts(quick=False):
+def compare_doubts():
     "Count wrong labels among the most doubtful, and with cleanlab on a forest; mean of three draws"
     from cleanlab.version import __version__ as cleanlab_version
 
-    names = ["wine", "breast_cancer", "ionosphere", "german_categorical"]
-    for name in ["iris"] if quick else names:
+    for name in ("wine", "breast_cancer", "ionosphere", "german_categorical"):
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         X, y = X.reset_index(drop=True), y.to_numpy()
         for share in (0.05, 0.1):
@@ -325,7 +251,7 @@ def compare_doubts(quick=False):
                 }
                 return contenders, score
 
-            for line in over_draws(draw, 1 if quick else 3):
+            for line in over_draws(draw, 3):
                 yield {"table": name, "wrong": share, **line, "cleanlab": cleanlab_version}
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #829c4eba
@@ -337,48 +263,10 @@ def _quantile(scores, coverage):
 
 def split_interval(model, X, y, Q, coverage, seed):
     "Return intervals by split conformal prediction: from errors on a third of the rows, set aside"
-    train, aside = train_test_split(np.arange(len(y)), test_size=1 / 3, random_state=seed)
-    model.fit(X.iloc[train], y[train])
-    reach = _quantile(np.abs(y[aside] - model.predict(X.iloc[aside])), coverage)
+    A, X_aside, b, y_aside = train_test_split(X, y, test_size=1 / 3, random_state=seed)
+    model.fit(A, b)
+    reach = _quantile(np.abs(y_aside - model.predict(X_aside)), coverage)
     return model.predict(Q)[:, None] + np.array([-reach, reach])
-
-
-def split_sets(model, X, y, Q, coverage, seed):
-    "Return split conformal sets: classes as probable as the quantile of the labels set aside"
-    train, aside = train_test_split(
-        np.arange(len(y)), test_size=1 / 3, random_state=seed, stratify=y
-    )
-    p = model.fit(X.iloc[train], y[train]).predict_proba(X.iloc[aside])
-    own = p[np.arange(len(aside)), np.searchsorted(model.classes_, y[aside])]
-    limit = _quantile(1 - own, coverage)
-    shares = model.predict_proba(Q)
-    found = 1 - shares <= limit
-    found[np.arange(len(Q)), shares.argmax(1)] = True
-    return found
-
-
-def number_tables(quick=False):
-    "Yield tables with a number to predict: name, whether it is real, columns, target"
-    patients = load_diabetes(as_frame=True)
-    yield "diabetes", True, patients.data, patients.target.to_numpy()
-    if quick:
-        return
-    loans = load_dataset("german_categorical", as_frame=True).data
-    amount = loans["credit_amount"].to_numpy(dtype=float)
-    yield "credit amount", True, loans.drop(columns="credit_amount"), amount
-    for name, position in (("wine", -1), ("glass", 0), ("breast_cancer", 0), ("liver", 4)):
-        X = load_dataset(name, as_frame=True).data.dropna().reset_index(drop=True)
-        column = X.columns[position]
-        yield f"{name}: {column}", True, X.drop(columns=column), X[column].to_numpy(float)
-    X, y = make_friedman1(600, noise=1.0, random_state=0)
-    yield "Friedman 1", False, pd.DataFrame(X).add_prefix("x"), y
-    X, y = make_friedman2(600, noise=100.0, random_state=0)
-    yield "Friedman 2", False, pd.DataFrame(X).add_prefix("x"), y
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.uniform(-2, 2, (600, 3)), columns=list("abc"))
-    noise = rng.normal(0, 0.1 + 0.3 * np.abs(X.b))
-    yield "noise that grows", False, X, np.sin(2 * X.a.to_numpy()) + noise
-    yield "nothing but noise", False, X, rng.standard_t(3, 600)
 
 
 def interval_of_one_width(model, Q, y, coverage):
@@ -390,17 +278,44 @@ def interval_of_one_width(model, Q, y, coverage):
 def forest_interval(X, y, Q, coverage, seed):
     "Return intervals by a quantile forest: quantiles of the targets that share leaves with a query"
     coordinates = TableCoordinates(None).fit(X)
-    trees = RandomForestRegressor(300, min_samples_leaf=5, random_state=seed)
-    leaves = trees.fit(coordinates.transform(X), y).apply(coordinates.transform(X))
+    Z = coordinates.transform(X)
+    trees = RandomForestRegressor(300, min_samples_leaf=5, random_state=seed).fit(Z, y)
+    leaves = trees.apply(Z).T
+    asked = trees.apply(coordinates.transform(Q)).T
     weights = np.zeros((len(Q), len(y)))
-    for of_queries, of_rows in zip(trees.apply(coordinates.transform(Q)).T, leaves.T):
+    for of_queries, of_rows in zip(asked, leaves):
         together = of_queries[:, None] == of_rows
         weights += together / together.sum(axis=1, keepdims=True)
     order = np.argsort(y)
-    shares = weights[:, order].cumsum(axis=1) / len(leaves.T)
+    shares = weights[:, order].cumsum(axis=1) / len(leaves)
     tail = (1 - coverage) / 2
-    places = [(shares < tail).sum(axis=1), (shares < 1 - tail - 1e-9).sum(axis=1)]
-    return np.sort(y)[np.minimum(places, len(y) - 1)].T
+    low = (shares < tail).sum(axis=1)
+    high = (shares < 1 - tail - 1e-9).sum(axis=1)
+    places = np.minimum([low, high], len(y) - 1)
+    return y[order][places].T
+
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #dd1b9c1d
+def number_tables():
+    "Yield tables with a number to predict: name, whether it is real, columns, target"
+    patients = load_diabetes(as_frame=True)
+    yield "diabetes", True, patients.data, patients.target.to_numpy()
+    loans = load_dataset("german_categorical", as_frame=True).data
+    amount = loans.pop("credit_amount")
+    yield "credit amount", True, loans, amount.to_numpy(float)
+    for name, position in (("wine", -1), ("glass", 0), ("breast_cancer", 0), ("liver", 4)):
+        X = load_dataset(name, as_frame=True).data.dropna().reset_index(drop=True)
+        column = X.columns[position]
+        y = X.pop(column)
+        yield f"{name}: {column}", True, X, y.to_numpy(float)
+    X, y = make_friedman1(600, noise=1.0, random_state=0)
+    yield "Friedman 1", False, pd.DataFrame(X).add_prefix("x"), y
+    X, y = make_friedman2(600, noise=100.0, random_state=0)
+    yield "Friedman 2", False, pd.DataFrame(X).add_prefix("x"), y
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-2, 2, (600, 3)), columns=list("abc"))
+    noise = rng.normal(0, 0.1 + 0.3 * np.abs(X.b))
+    yield "noise that grows", False, X, np.sin(2 * X.a.to_numpy()) + noise
+    yield "nothing but noise", False, X, rng.standard_t(3, 600)
 
 
 def score_interval(interval, y, hardness, spread):
@@ -408,73 +323,78 @@ def score_interval(interval, y, hardness, spread):
     low, high = interval.T
     inside = (low <= y) & (y <= high)
     missed = np.maximum(low - y, 0) + np.maximum(y - high, 0)
-    thirds = np.array_split(np.argsort(hardness, kind="stable"), 3)
+    easy, middle, hard = np.array_split(np.argsort(hardness, kind="stable"), 3)
     return {
         "covered": inside.mean(),
         "least": inside.mean(),
-        "easy": inside[thirds[0]].mean(),
-        "middle": inside[thirds[1]].mean(),
-        "hard": inside[thirds[2]].mean(),
+        "easy": inside[easy].mean(),
+        "middle": inside[middle].mean(),
+        "hard": inside[hard].mean(),
         "width": (high - low).mean() / spread,
         "interval score": (high - low + 20 * missed).mean() / spread,
     }
 
 
-def compare_intervals(quick=False):
+def compare_intervals():
     "Compare intervals of 90 % with split conformal ones and a quantile forest, five times"
-    for name, real, X, y in number_tables(quick):
+    for name, real, X, y in number_tables():
 
         def draw(seed):
             order = np.random.default_rng(seed).permutation(len(y))
-            half = min(len(y) // 2, 500)
-            train, test = order[:half], order[half:]
+            train, test = np.split(order, [min(len(y) // 2, 500)])
             A, b, Q = X.iloc[train].reset_index(drop=True), y[train], X.iloc[test]
-
-            def fitted():
-                return KernelSelfEncoderRegressor(random_state=seed).fit(A, b)
-
+            model = KernelSelfEncoderRegressor(random_state=seed)
+            trees = forest(RandomForestRegressor, seed)
             # proportional to the errors at the most similar rows
-            hardness = np.diff(predict_interval(fitted(), Q))[:, 0]
+            hardness = np.diff(predict_interval(model.fit(A, b), Q))[:, 0]
 
             def score(interval):
                 return score_interval(interval, y[test], hardness, y.std())
 
-            unfitted = KernelSelfEncoderRegressor(random_state=seed)
-            trees = forest(RandomForestRegressor, seed)
             contenders = {
-                "predict_interval": lambda: predict_interval(fitted(), Q),
+                "predict_interval": lambda: predict_interval(model.fit(A, b), Q),
                 "one width, kernel self-encoder": lambda: interval_of_one_width(
-                    fitted(), Q, b, 0.9
+                    model.fit(A, b), Q, b, 0.9
                 ),
                 "split conformal, kernel self-encoder": lambda: split_interval(
-                    unfitted, A, b, Q, 0.9, seed
+                    model, A, b, Q, 0.9, seed
                 ),
                 "split conformal, forest": lambda: split_interval(trees, A, b, Q, 0.9, seed),
                 "quantile forest": lambda: forest_interval(A, b, Q, 0.9, seed),
             }
             return contenders, score
 
-        for line in over_draws(draw, 1 if quick else 5):
+        for line in over_draws(draw, 5):
             yield {"table": name, "real": real, **line}
 
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #a5a04727
+def split_sets(model, X, y, Q, coverage, seed):
+    "Return split conformal sets: classes as probable as the quantile of the labels set aside"
+    A, X_aside, b, y_aside = train_test_split(X, y, test_size=1 / 3, random_state=seed, stratify=y)
+    p = model.fit(A, b).predict_proba(X_aside)
+    own = p[np.arange(len(p)), np.searchsorted(model.classes_, y_aside)]
+    limit = _quantile(1 - own, coverage)
+    shares = model.predict_proba(Q)
+    found = 1 - shares <= limit
+    found[np.arange(len(Q)), shares.argmax(1)] = True
+    return found
 
-def compare_sets(quick=False):
+
+def compare_sets():
     "Compare coverage and size of 90 % sets with split conformal prediction; mean of five divisions"
-    names = ["wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"]
-    for name in ["iris"] if quick else names:
+    for name in ("wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"):
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         # a class of two cannot be divided
-        often = y.map(y.value_counts()).ge(8).to_numpy()
-        X, y = X[often].reset_index(drop=True), np.unique(y[often], return_inverse=True)[1]
+        often = y.map(y.value_counts()) >= 8
+        X, y = X[often], np.unique(y[often], return_inverse=True)[1]
 
         def draw(seed):
-            train, test = train_test_split(
-                np.arange(len(y)), train_size=min(len(y) // 2, 500), random_state=seed, stratify=y
+            A, Q, b, observed = train_test_split(
+                X, y, train_size=min(len(y) // 2, 500), random_state=seed, stratify=y
             )
-            A, b, Q = X.iloc[train].reset_index(drop=True), y[train], X.iloc[test]
 
             def score(sets):
-                covered = sets[np.arange(len(test)), y[test]].mean()
+                covered = sets[np.arange(len(Q)), observed].mean()
                 return {"covered": covered, "least": covered, "classes": sets.sum(1).mean()}
 
             model = KernelSelfEncoderClassifier(random_state=seed)
@@ -488,15 +408,15 @@ def compare_sets(quick=False):
             }
             return contenders, score
 
-        for line in over_draws(draw, 1 if quick else 5):
+        for line in over_draws(draw, 5):
             yield {"table": name, **line}
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #7ef41939
 def novelty_scores(train, queries, seed) -> dict:
     "Return for each contender the score of each query: the higher, the newer"
-    coordinates = TableCoordinates().fit(train)
-    known, Z = coordinates.transform(train), coordinates.transform(queries)
+    paper = TableCoordinates().fit(train)
     laplace = LaplaceCoordinates().fit(train)
+    known, Z = paper.transform(train), paper.transform(queries)
     our_known, our_Z = laplace.transform(train), laplace.transform(queries)
 
     def distance(k, p, known, Z):
@@ -517,25 +437,22 @@ def novelty_scores(train, queries, seed) -> dict:
     }
 
 
-NOVELTY_TABLES = "wine glass ecoli breast_cancer ionosphere digits german_categorical".split()
-
-
-def compare_novelty(quick=False):
+def compare_novelty():
     "Compare the AUROC of a class left out with distances, LOF and a forest; mean over three draws"
-    for name in ["iris"] if quick else NOVELTY_TABLES:
+    names = "wine glass ecoli breast_cancer ionosphere digits german_categorical"
+    for name in names.split():
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
-        X, y = X.reset_index(drop=True), np.unique(y, return_inverse=True)[1]
+        y = np.unique(y, return_inverse=True)[1]
         found = []
         for new in np.flatnonzero(np.bincount(y) >= 20):
-            for seed in range(1 if quick else 3):
+            for seed in range(3):
                 others = np.flatnonzero(y != new)
                 train, known = train_test_split(others, test_size=0.3, random_state=seed)
                 queries = np.concatenate([known, np.flatnonzero(y == new)])
-                rows = X.iloc[train[:500]].reset_index(drop=True)
                 with warnings.catch_warnings():
                     # LOF warns of equal rows
                     warnings.simplefilter("ignore")
-                    scores = novelty_scores(rows, X.iloc[queries], seed)
+                    scores = novelty_scores(X.iloc[train[:500]], X.iloc[queries], seed)
                 is_new = y[queries] == new
                 found.append({who: roc_auc_score(is_new, each) for who, each in scores.items()})
         yield {"table": name} | pd.DataFrame(found).mean().to_dict()
@@ -549,20 +466,20 @@ class EncodedImputer:
 
     def fit_transform(self, X: pd.DataFrame) -> pd.DataFrame:
         "Fill the missing values"
-        numbers, categories = X.select_dtypes("number"), X.select_dtypes("category")
+        numbers = X.select_dtypes("number")
+        categories = X.select_dtypes("category")
         mean, spread = numbers.mean(), numbers.std().replace(0, 1)
-        bits = []
-        for _, column in categories.items():
-            levels = pd.get_dummies(column, dtype=float)
-            bits.append(levels.mask(column.isna(), np.nan))
-        encoded = np.hstack([(numbers - mean) / spread, *(each / np.sqrt(2) for each in bits)])
-        widths = [numbers.shape[1], *(each.shape[1] for each in bits)]
-        pieces = np.split(self.imputer.fit_transform(encoded), np.cumsum(widths)[:-1], axis=1)
+        blocks = {"numbers": (numbers - mean) / spread}
+        for name, column in categories.items():
+            levels = pd.get_dummies(column, dtype=float) / np.sqrt(2)
+            blocks[name] = levels.mask(column.isna(), np.nan)
+        encoded = pd.concat(blocks, axis=1)
+        values = self.imputer.fit_transform(encoded.to_numpy())
+        complete = pd.DataFrame(values, encoded.index, encoded.columns)
         filled = X.copy()
-        filled[numbers.columns] = pieces[0] * spread.to_numpy() + mean.to_numpy()
-        for name, levels, piece in zip(categories, bits, pieces[1:]):
-            most = levels.columns.to_numpy()[piece.argmax(1)]
-            filled[name] = X[name].fillna(pd.Series(most, X.index))
+        filled[numbers.columns] = complete["numbers"] * spread + mean
+        for name in categories:
+            filled[name] = X[name].fillna(complete[name].idxmax(axis=1))
         return filled
 
 
@@ -580,17 +497,17 @@ def imputation_errors(filled, observed, lost) -> dict:
         if isinstance(was.dtype, pd.CategoricalDtype):
             categories.append((was.astype(str) != now.astype(str)).mean())
         elif observed[name].std() > 0:
-            numbers.append(np.sqrt(np.mean((was - now) ** 2)) / observed[name].std())
+            error = np.sqrt(np.mean((was - now) ** 2))
+            numbers.append(error / observed[name].std())
     return {"error of numbers": np.mean(numbers), "wrong categories": np.mean(categories)}
 
 
-def compare_holes(quick=False):
+def compare_holes():
     "Compare errors of imputed values with those of scikit-learn's imputers; mean of two draws"
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
     from sklearn.impute import IterativeImputer, KNNImputer
 
-    names = ["wine", "glass", "ecoli", "liver", "breast_cancer", "german_categorical"]
-    for name in ["iris"] if quick else names:
+    for name in ("wine", "glass", "ecoli", "liver", "breast_cancer", "german_categorical"):
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
         observed = X.assign(target=y.astype(str).astype("category")).dropna().reset_index(drop=True)
         numbers = observed.select_dtypes("number").columns
@@ -600,29 +517,27 @@ def compare_holes(quick=False):
             def draw(seed):
                 lost = np.random.default_rng(seed).random(observed.shape) < share
                 table = observed.mask(lost)
-                iterative = EncodedImputer(IterativeImputer(random_state=seed))
-                contenders = {
-                    "KernelSelfEncoderImputer": lambda: KernelSelfEncoderImputer().fit_transform(
-                        table
-                    ),
-                    "KNNImputer": lambda: EncodedImputer(KNNImputer()).fit_transform(table),
-                    "IterativeImputer": lambda: iterative.fit_transform(table),
-                    "median, most frequent": lambda: medians_and_modes(table),
+                imputers = {
+                    "KernelSelfEncoderImputer": KernelSelfEncoderImputer(),
+                    "KNNImputer": EncodedImputer(KNNImputer()),
+                    "IterativeImputer": EncodedImputer(IterativeImputer(random_state=seed)),
                 }
+                contenders = {
+                    who: partial(imputer.fit_transform, table) for who, imputer in imputers.items()
+                }
+                contenders["median, most frequent"] = partial(medians_and_modes, table)
                 return contenders, lambda filled: imputation_errors(filled, observed, lost)
 
-            for line in over_draws(draw, 1 if quick else 2):
+            for line in over_draws(draw, 2):
                 yield {"table": name, "lost": share, **line}
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #6761f360
 KERNEL_BENCHMARKS = {
     "kernel_fit": compare_fit,
     "kernel_asking": compare_asking,
-    "kernel_changes": compare_changes,
     "kernel_noise": compare_noise,
     "kernel_ablation": compare_ablation,
     "landmarks_growth": compare_growth,
-    "landmarks_switch": compare_switch,
 }
 REASON_BENCHMARKS = {
     "doubts": compare_doubts,
