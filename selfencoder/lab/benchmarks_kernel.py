@@ -186,6 +186,8 @@ def landmark_cost(n: int) -> dict:
         "queries wall": query["wall"],
         "accuracy": float(query["reached"].mean()),
         "leave-one-out": model.loo_score_,
+        # the share of the nearest rows that the search finds
+        "recall": model.geometry_.similarity.recall,
     }
 
 
