@@ -169,7 +169,14 @@ def landmark_cost(n: int) -> dict:
     torch.set_num_threads(2)
     # one label in twenty is random
     X, y = make_classification(
-        n + 1000, 20, n_informative=15, n_redundant=5, n_classes=10, class_sep=1.5, flip_y=0.05, random_state=0
+        n + 1000,
+        20,
+        n_informative=15,
+        n_redundant=5,
+        n_classes=10,
+        class_sep=1.5,
+        flip_y=0.05,
+        random_state=0,
     )
     model = KernelSelfEncoderClassifier(relevance=None, n_landmarks=1000)
     fit = timed(lambda: model.fit(X[:n], y[:n]))
