@@ -11,6 +11,7 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
+from sklearn.base import is_classifier
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
 from sklearn.metrics import log_loss, r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -21,30 +22,42 @@ from ..kernel.estimators import KernelSelfEncoderClassifier, KernelSelfEncoderRe
 from ..runtime import one_thread
 
 # %% ../../nbs/lab/ablation.ipynb #aaae0e08
-# a table beside two shuffled copies of itself
-def _noisy(name, rng):
-    X, y = load_dataset(name, return_X_y=True)
-    return np.hstack([X, rng.permutation(X), rng.permutation(X)]), y
+def _codes(y):
+    return np.unique(y, return_inverse=True)[1]
 
 
-def ablation_tables() -> dict:
-    "Return tables with classes (whole numbers) and with numbers, by name"
+def class_tables() -> dict:
+    "Return tables with classes, as whole numbers, by name"
     rng = np.random.default_rng(0)
-    classes = {name: load_dataset(name, return_X_y=True, as_frame=True) for name in dataset_names()}
+    found = {}
+    for name in dataset_names():
+        X, y = load_dataset(name, return_X_y=True, as_frame=True)
+        found[name] = X, _codes(y)
     for name in ("wine", "glass", "liver", "iris"):
-        classes[f"{name}, noise columns"] = _noisy(name, rng)
+        X, y = load_dataset(name, return_X_y=True)
+        noise = [rng.permutation(X) for _ in range(2)]
+        found[f"{name}, noise columns"] = np.hstack([X, *noise]), _codes(y)
     X = rng.normal(size=(400, 20))
-    classes["xor of 2 among 20 columns"] = X, (X[:, 0] > 0) ^ (X[:, 1] > 0)
-    found = {name: (X, np.unique(y, return_inverse=True)[1]) for name, (X, y) in classes.items()}
-    found["diabetes"] = load_diabetes(return_X_y=True)
-    found["friedman1"] = make_friedman1(300, 10, noise=1.0, random_state=0)
-    found["friedman1, noise columns"] = make_friedman1(300, 35, noise=1.0, random_state=1)
-    found["friedman2"] = make_friedman2(250, noise=125.0, random_state=0)
-    found["friedman3"] = make_friedman3(250, noise=0.1, random_state=0)
+    a, b = X[:, 0] > 0, X[:, 1] > 0
+    found["xor of 2 among 20 columns"] = X, _codes(a ^ b)
+    return found
+
+
+def number_tables() -> dict:
+    "Return tables with numbers, by name"
+    found = {
+        "diabetes": load_diabetes(return_X_y=True),
+        "friedman1": make_friedman1(300, 10, noise=1.0, random_state=0),
+        "friedman1, noise columns": make_friedman1(300, 35, noise=1.0, random_state=1),
+        "friedman2": make_friedman2(250, noise=125.0, random_state=0),
+        "friedman3": make_friedman3(250, noise=0.1, random_state=0),
+    }
     for name, column in {"wine": 0, "glass": 0, "liver": 4, "breast_cancer": 0}.items():
         X = load_dataset(name, return_X_y=True)[0].astype(float)
-        rows = ~np.isnan(X[:, column])
-        found[f"a column of {name}"] = np.delete(X, column, axis=1)[rows], X[rows, column]
+        target = X[:, column]
+        known = ~np.isnan(target)
+        others = np.delete(X, column, axis=1)
+        found[f"a column of {name}"] = others[known], target[known]
     return found
 
 # %% ../../nbs/lab/ablation.ipynb #4fc32d8b
@@ -55,12 +68,24 @@ def base_models(classify: bool) -> list:
 
 def fitted_without(model, name: str | None, X, y):
     "Fit a model to whose average the base model of this name does not belong"
-    plain = [each for each in fit.PLAIN if each.name != name]
-    learned = {
-        kind: [each for each in models if each.name != name] for kind, models in fit.LEARNED.items()
-    }
-    with mock.patch.multiple(fit, PLAIN=plain, LEARNED=learned):
+
+    def others(models):
+        return [each for each in models if each.name != name]
+
+    learned = {kind: others(models) for kind, models in fit.LEARNED.items()}
+    with mock.patch.multiple(fit, PLAIN=others(fit.PLAIN), LEARNED=learned):
         return model.fit(X, y)
+
+# %% ../../nbs/lab/ablation.ipynb #7c4872fd
+def _scores(model, X, y):
+    if not is_classifier(model):
+        return {"R^2": r2_score(y, model.predict(X))}
+    p = model.predict_proba(X)
+    right = model.classes_[p.argmax(1)] == y
+    return {
+        "accuracy": float(right.mean()),
+        "log-loss": log_loss(y, p, labels=model.classes_),
+    }
 
 
 def measure_fold(X, y, train, test):
@@ -74,35 +99,26 @@ def measure_fold(X, y, train, test):
         variants[f"without {base.name}"] = kind(), base.name
     for variant, (model, name) in variants.items():
         fitted_without(model, name, X.iloc[train], y[train])
-        if classify:
-            p = model.predict_proba(X.iloc[test])
-            right = model.classes_[p.argmax(1)] == y[test]
-            scores = {
-                "accuracy": float(right.mean()),
-                "log-loss": log_loss(y[test], p, labels=model.classes_),
-            }
-        else:
-            scores = {"R^2": r2_score(y[test], model.predict(X.iloc[test]))}
+        scores = _scores(model, X.iloc[test], y[test])
         if variant == "all":
             weights = model.kernels_.groupby("member")["weight"].sum()
-            scores |= {f"weight: {member}": weight for member, weight in weights.items()}
+            scores |= weights.add_prefix("weight: ").to_dict()
         yield variant, scores
 
 
-def compare_ablation(quick=False):
+def compare_ablation():
     """Measure scores of the average without one base model or its column weights: means over five
     folds"""
-    tables = ablation_tables()
-    for name in ["iris", "friedman2"] if quick else tables:
-        X, y = tables[name]
+    for name, (X, y) in {**class_tables(), **number_tables()}.items():
         kind = StratifiedKFold if y.dtype.kind in "iu" else KFold
         folds = kind(5, shuffle=True, random_state=0)
         found = {}
         with warnings.catch_warnings(), one_thread():
             # a class with fewer rows than folds
             warnings.simplefilter("ignore", UserWarning)
-            for train, test in list(folds.split(np.zeros(len(y)), y))[: 1 if quick else 5]:
+            for train, test in folds.split(X, y):
                 for variant, scores in measure_fold(X, y, train, test):
                     found.setdefault(variant, []).append(scores)
         for variant, scores in found.items():
-            yield {"table": name, "variant": variant, **pd.DataFrame(scores).mean().to_dict()}
+            means = pd.DataFrame(scores).mean().to_dict()
+            yield {"table": name, "variant": variant, **means}

@@ -34,7 +34,8 @@ def measure_large(cell: LargeCell) -> dict:
     "Fit one model to the training rows of one table, and measure it on the test rows"
     X, y, train, test = _large(cell.table)
     kind = LARGE_TABLES[cell.table].kind
-    return {"rows": len(train)} | measure_fit(LARGE_PEERS[cell.model], kind, X, y, train, test)
+    facts = measure_fit(LARGE_PEERS[cell.model], kind, X, y, train, test)
+    return {"rows": len(train)} | facts
 
 
 # roughly, processor seconds of a fit and its answers to a hundred thousand rows of 20 columns
@@ -87,8 +88,8 @@ def large_measure(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
         return pd.DataFrame()
     wide = frame.dropna(subset=[measure]).pivot(index="table", columns="model", values=measure)
     tables = [name for name in LARGE_TABLES if name in wide.index]
-    models = {name: peer.title for name, peer in LARGE_PEERS.items() if name in wide}
-    return wide.loc[tables, list(models)].rename(columns=models).rename_axis(columns=None)
+    titles = {name: peer.title for name, peer in LARGE_PEERS.items() if name in wide}
+    return wide.loc[tables, list(titles)].rename(columns=titles).rename_axis(columns=None)
 
 
 def large_summary(frame: pd.DataFrame) -> dict:

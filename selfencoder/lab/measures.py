@@ -38,21 +38,23 @@ def calibration_error(right, claimed, bins: int = 10) -> float:
     right = np.asarray(right, dtype=float)
     claimed = np.asarray(claimed)
     place = np.minimum((claimed * bins).astype(int), bins - 1)
-    gaps = np.bincount(place, right, bins) - np.bincount(place, claimed, bins)
-    return float(np.abs(gaps).sum() / len(place))
+    came_true = np.bincount(place, right, bins)
+    expected = np.bincount(place, claimed, bins)
+    return float(np.abs(came_true - expected).sum() / len(place))
 
 
 def class_measures(observed, shares, classes, n_train: int) -> dict:
     "Return how good the probabilities `shares` of `classes` are"
-    known = {label: code for code, label in enumerate(classes)}
-    shares = np.clip(shares, 1 / n_train, 1)
+    floor = 1 / n_train
+    shares = np.clip(shares, floor, 1)
     shares = shares / shares.sum(axis=1, keepdims=True)
     # a class that no training row has is never right
-    codes = np.array([known.get(label, -1) for label in observed])
-    own = np.where(codes >= 0, shares[np.arange(len(codes)), codes], 1 / n_train)
+    codes = pd.Index(classes).get_indexer(observed)
+    known = codes >= 0
+    own = np.where(known, shares[np.arange(len(codes)), codes], floor)
     right = shares.argmax(axis=1) == codes
     by_class = pd.Series(right).groupby(np.asarray(observed)).mean()
-    squares = (shares**2).sum(axis=1) - 2 * own * (codes >= 0) + 1
+    squares = (shares**2).sum(axis=1) - 2 * own * known + 1
     return {
         "accuracy": float(right.mean()),
         "balanced_accuracy": float(by_class.mean()),
@@ -65,8 +67,9 @@ def class_measures(observed, shares, classes, n_train: int) -> dict:
 def number_measures(observed, predicted, scale: float) -> dict:
     "Return how good numbers are; `scale` is the standard deviation of the target"
     error = observed - predicted
+    spread = observed - observed.mean()
     return {
-        "r2": float(1 - np.sum(error**2) / np.sum((observed - observed.mean()) ** 2)),
+        "r2": float(1 - np.sum(error**2) / np.sum(spread**2)),
         "absolute_error": float(np.abs(error).mean() / scale),
     }
 
@@ -75,7 +78,8 @@ def interval_measures(observed, interval, scale: float) -> dict:
     "Return how often an interval contains the observed value, and how wide it is"
     low, high = interval.T
     inside = (low <= observed) & (observed <= high)
-    return {"coverage": float(np.mean(inside)), "width": float(np.mean(high - low) / scale)}
+    width = np.mean(high - low) / scale
+    return {"coverage": float(np.mean(inside)), "width": float(width)}
 
 # %% ../../nbs/lab/measures.ipynb #ab5fb3ac
 def _intervals(model, X, observed, scale):
@@ -91,15 +95,17 @@ def timed_answers(peer: Peer, kind: str, X: pd.DataFrame, y: np.ndarray, train, 
     """Fit a model for classes or numbers to the training rows; return it, its answers to the test
     rows, and facts"""
     begun = time.process_time()
-    model = (peer.classes if kind == "classes" else peer.numbers)().fit(X.iloc[train], y[train])
+    model = peer.classes() if kind == "classes" else peer.numbers()
+    model.fit(X.iloc[train], y[train])
     fitted = time.process_time()
     predict = model.predict_proba if kind == "classes" else model.predict
     answers = np.asarray(predict(X.iloc[test]))
     answered = time.process_time()
+    of_one = (answered - fitted) / len(test)
     facts = {
         "columns": X.shape[1],
         "fit_seconds": round(fitted - begun, 3),
-        "query_seconds": round((answered - fitted) / len(test) * 1000, 4),
+        "query_seconds": round(1000 * of_one, 4),
     }
     if peer.package:
         facts["library"] = f"{peer.package} {version(peer.package)}"
@@ -109,7 +115,9 @@ def timed_answers(peer: Peer, kind: str, X: pd.DataFrame, y: np.ndarray, train, 
 def measure_fit(peer: Peer, kind: str, X: pd.DataFrame, y: np.ndarray, train, test) -> dict:
     "Fit a model to the training rows, and measure it on the test rows"
     model, answers, facts = timed_answers(peer, kind, X, y, train, test)
+    observed = y[test]
     if kind == "classes":
-        return facts | class_measures(y[test], answers, model.classes_, len(train))
-    facts |= number_measures(y[test], np.ravel(answers), y.std())
-    return facts | _intervals(model, X.iloc[test], y[test], y.std())
+        return facts | class_measures(observed, answers, model.classes_, len(train))
+    scale = y.std()
+    facts |= number_measures(observed, np.ravel(answers), scale)
+    return facts | _intervals(model, X.iloc[test], observed, scale)
