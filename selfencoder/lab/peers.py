@@ -125,7 +125,8 @@ class AverageOfFive(BaseEstimator):
     def fit(self, X, y):
         "Fit the five"
         kind = StratifiedKFold if is_classifier(self.model) else KFold
-        self.classes_ = np.unique(y)
+        if is_classifier(self.model):
+            self.classes_ = np.unique(y)
         self.models_ = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
