@@ -80,34 +80,41 @@ def rows_and_classes(n, classes=3):
     )
 
 
-def _fits(n, target):
+def _contenders(n, target):
     if target == "numbers":
         X, y = make_friedman1(n, 20, noise=1.0, random_state=0)
         ours, trees, machine = KernelSelfEncoderRegressor, RandomForestRegressor, SVR()
     else:
-        X, y = rows_and_classes(n, int(target.split()[0]))
+        n_classes = int(target.split()[0])
+        X, y = rows_and_classes(n, n_classes)
         ours, trees, machine = KernelSelfEncoderClassifier, RandomForestClassifier, SVC()
     step = type(machine).__name__.lower()
     grid = {f"{step}__C": [0.1, 1, 10, 100, 1000], f"{step}__gamma": ["scale", 0.01, 0.1, 1]}
     search = GridSearchCV(make_pipeline(StandardScaler(), machine), grid, cv=3)
-    return {
-        "without a target": partial(KernelSelfEncoder().fit, X),
-        "relevance=None": partial(ours(relevance=None).fit, X, y),
-        "default": partial(ours().fit, X, y),
-        "forest of 300": partial(trees(300, random_state=0).fit, X, y),
-        "SVM, 20 settings, 3 folds": partial(search.fit, X, y),
+    supervised = {
+        "relevance=None": ours(relevance=None),
+        "default": ours(),
+        "forest of 300": trees(300, random_state=0),
+        "SVM, 20 settings, 3 folds": search,
     }
+    fits = {"without a target": partial(KernelSelfEncoder().fit, X)}
+    for name, model in supervised.items():
+        fits[name] = partial(model.fit, X, y)
+    return fits
 
 
 def compare_fit():
     "Compare the processor time of a fit in 20 columns with that of the other contenders"
+    others = ["forest of 300", "SVM, 20 settings, 3 folds"]
     for n in (300, 1000, 2500):
+        repeats = 1 if n > 1000 else 3
         for target in ("3 classes", "10 classes", "numbers"):
-            turns = take_turns(_fits(n, target), 1 if n > 1000 else 3)
+            turns = take_turns(_contenders(n, target), repeats)
             for name, turn in turns.items():
-                case = {"n": n, "d": 20, "target": target, "fit": name, "cpu": turn["cpu"]}
-                for other in ("forest of 300", "SVM, 20 settings, 3 folds"):
-                    case[f"times {other}"] = turn["cpu"] / turns[other]["cpu"]
+                cpu = turn["cpu"]
+                case = {"n": n, "d": 20, "target": target, "fit": name, "cpu": cpu}
+                for other in others:
+                    case[f"times {other}"] = cpu / turns[other]["cpu"]
                 yield case
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #de23ae55
@@ -211,12 +218,13 @@ def flipped(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndar
     "Return the labels with a share of them replaced by another class, and which were"
     rng = np.random.default_rng(seed)
     n_classes = len(np.unique(y))
-    rows = rng.choice(len(y), round(share * len(y)), replace=False)
+    n_wrong = round(share * len(y))
+    rows = rng.choice(len(y), n_wrong, replace=False)
     wrong = np.zeros(len(y), dtype=bool)
     wrong[rows] = True
+    steps = rng.integers(1, n_classes, n_wrong)
     noisy = y.copy()
-    others = rng.integers(1, n_classes, len(rows))
-    noisy[wrong] = (y[wrong] + others) % n_classes
+    noisy[wrong] = (y[wrong] + steps) % n_classes
     return noisy, wrong
 
 
@@ -224,9 +232,11 @@ def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
     "Return the rows, most doubtful first, by cleanlab with a forest under cross-validation"
     from cleanlab.rank import get_label_quality_scores
 
+    trees = forest(RandomForestClassifier, seed)
     cv = StratifiedKFold(5, shuffle=True, random_state=seed)
-    p = cross_val_predict(forest(RandomForestClassifier, seed), X, y, cv=cv, method="predict_proba")
-    return np.argsort(get_label_quality_scores(y, p), kind="stable")
+    shares = cross_val_predict(trees, X, y, cv=cv, method="predict_proba")
+    quality = get_label_quality_scores(y, shares)
+    return np.argsort(quality, kind="stable")
 
 
 def compare_doubts():
@@ -304,34 +314,45 @@ def forest_interval(X, y, Q, coverage, seed):
     return y[order][places].T
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #dd1b9c1d
-def number_tables():
-    "Yield tables with a number to predict: name, whether it is real, columns, target"
-    patients = load_diabetes(as_frame=True)
-    yield "diabetes", True, patients.data, patients.target.to_numpy()
+def real_tables():
+    "Yield real tables with a number to predict: name, columns, target"
+    yield "diabetes", *load_diabetes(return_X_y=True, as_frame=True)
     loans = load_dataset("german_categorical", as_frame=True).data
     amount = loans.pop("credit_amount")
-    yield "credit amount", True, loans, amount.to_numpy(float)
+    yield "credit amount", loans, amount
     for name, position in (("wine", -1), ("glass", 0), ("breast_cancer", 0), ("liver", 4)):
         X = load_dataset(name, as_frame=True).data.dropna().reset_index(drop=True)
         column = X.columns[position]
         y = X.pop(column)
-        yield f"{name}: {column}", True, X, y.to_numpy(float)
-    X, y = make_friedman1(600, noise=1.0, random_state=0)
-    yield "Friedman 1", False, pd.DataFrame(X).add_prefix("x"), y
-    X, y = make_friedman2(600, noise=100.0, random_state=0)
-    yield "Friedman 2", False, pd.DataFrame(X).add_prefix("x"), y
+        yield f"{name}: {column}", X, y
+
+
+def made_up_tables():
+    "Yield made-up tables with a number to predict: name, columns, target"
+    yield "Friedman 1", *make_friedman1(600, noise=1.0, random_state=0)
+    yield "Friedman 2", *make_friedman2(600, noise=100.0, random_state=0)
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.uniform(-2, 2, (600, 3)), columns=list("abc"))
-    noise = rng.normal(0, 0.1 + 0.3 * np.abs(X.b))
-    yield "noise that grows", False, X, np.sin(2 * X.a.to_numpy()) + noise
-    yield "nothing but noise", False, X, rng.standard_t(3, 600)
+    X = rng.uniform(-2, 2, (600, 3))
+    spread = 0.1 + 0.3 * np.abs(X[:, 1])
+    noise = rng.normal(0, spread)
+    yield "noise that grows", X, np.sin(2 * X[:, 0]) + noise
+    yield "nothing but noise", X, rng.standard_t(3, 600)
+
+
+def number_tables():
+    "Yield tables with a number to predict: name, whether it is real, columns, target"
+    for real, tables in {True: real_tables(), False: made_up_tables()}.items():
+        for name, X, y in tables:
+            yield name, real, pd.DataFrame(X), np.asarray(y, dtype=float)
 
 
 def score_interval(interval, y, hardness, spread):
     "Return coverage, by thirds of `hardness` too, and width and score in units of `spread`"
     low, high = interval.T
     inside = (low <= y) & (y <= high)
-    missed = np.maximum(low - y, 0) + np.maximum(y - high, 0)
+    below = np.maximum(low - y, 0)
+    above = np.maximum(y - high, 0)
+    width = high - low
     easy, middle, hard = np.array_split(np.argsort(hardness, kind="stable"), 3)
     return {
         "covered": inside.mean(),
@@ -339,8 +360,8 @@ def score_interval(interval, y, hardness, spread):
         "easy": inside[easy].mean(),
         "middle": inside[middle].mean(),
         "hard": inside[hard].mean(),
-        "width": (high - low).mean() / spread,
-        "interval score": (high - low + 20 * missed).mean() / spread,
+        "width": width.mean() / spread,
+        "interval score": (width + 20 * (below + above)).mean() / spread,
     }
 
 
@@ -380,12 +401,14 @@ def compare_intervals():
 def split_sets(model, X, y, Q, coverage, seed):
     "Return split conformal sets: classes as probable as the quantile of the labels set aside"
     A, X_aside, b, y_aside = train_test_split(X, y, test_size=1 / 3, random_state=seed, stratify=y)
-    p = model.fit(A, b).predict_proba(X_aside)
-    own = p[np.arange(len(p)), np.searchsorted(model.classes_, y_aside)]
+    shares = model.fit(A, b).predict_proba(X_aside)
+    codes = np.searchsorted(model.classes_, y_aside)
+    own = shares[np.arange(len(codes)), codes]
     limit = _quantile(1 - own, coverage)
     shares = model.predict_proba(Q)
     found = 1 - shares <= limit
-    found[np.arange(len(Q)), shares.argmax(1)] = True
+    most_probable = shares.argmax(1)
+    found[np.arange(len(Q)), most_probable] = True
     return found
 
 
@@ -454,17 +477,19 @@ def compare_novelty():
         y = np.unique(y, return_inverse=True)[1]
         found = []
         for new in np.flatnonzero(np.bincount(y) >= 20):
+            others = np.flatnonzero(y != new)
+            of_class = np.flatnonzero(y == new)
             for seed in range(3):
-                others = np.flatnonzero(y != new)
                 train, known = train_test_split(others, test_size=0.3, random_state=seed)
-                queries = np.concatenate([known, np.flatnonzero(y == new)])
+                queries = np.concatenate([known, of_class])
+                is_new = y[queries] == new
                 with warnings.catch_warnings():
                     # LOF warns of equal rows
                     warnings.simplefilter("ignore")
                     scores = novelty_scores(X.iloc[train[:500]], X.iloc[queries], seed)
-                is_new = y[queries] == new
                 found.append({who: roc_auc_score(is_new, each) for who, each in scores.items()})
-        yield {"table": name} | pd.DataFrame(found).mean().to_dict()
+        means = pd.DataFrame(found).mean()
+        yield {"table": name, **means}
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #a607d9fb
 class EncodedImputer:
@@ -504,7 +529,8 @@ def imputation_errors(filled, observed, lost) -> dict:
     for name, rows in zip(observed, lost.T):
         was, now = observed[name][rows], filled[name][rows]
         if isinstance(was.dtype, pd.CategoricalDtype):
-            categories.append((was.astype(str) != now.astype(str)).mean())
+            wrong = was.astype(str) != now.astype(str)
+            categories.append(wrong.mean())
         elif observed[name].std() > 0:
             error = np.sqrt(np.mean((was - now) ** 2))
             numbers.append(error / observed[name].std())

