@@ -97,9 +97,10 @@ def read_raw(file: str, content: bytes) -> pd.DataFrame:
 
 def split_target(frame: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, np.ndarray]:
     "Return the columns with names, and the last one: the target, classes or numbers"
-    X = frame.iloc[:, :-1]
-    y = frame.iloc[:, -1].to_numpy(dtype=str if kind == "classes" else float)
-    return X.set_axis([f"x{j}" for j in range(X.shape[1])], axis=1), y
+    X, target = frame.iloc[:, :-1], frame.iloc[:, -1]
+    names = [f"x{j}" for j in range(X.shape[1])]
+    dtype = str if kind == "classes" else float
+    return X.set_axis(names, axis=1), target.to_numpy(dtype=dtype)
 
 
 def numbers_or_categories(column: pd.Series) -> pd.Series:
@@ -122,14 +123,17 @@ def load_everyday(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
     parts = target.split("+")
     frame = frame.dropna(subset=parts)
     y = frame[parts].astype(str).agg("+".join, axis=1)
-    often = y.map(y.value_counts()) >= 5
-    frame, y = frame[often], y[often]
+    sizes = y.map(y.value_counts())
+    frame = frame[sizes >= 5]
+    y = y[sizes >= 5]
     if len(y) > 700:
         rows = np.arange(len(y))
         drawn, _ = train_test_split(rows, train_size=700, random_state=0, stratify=y)
         drawn = np.sort(drawn)
-        frame, y = frame.iloc[drawn], y.iloc[drawn]
-    X = frame.drop(columns=["rownames", *parts, *dropped]).reset_index(drop=True)
+        frame = frame.iloc[drawn]
+        y = y.iloc[drawn]
+    X = frame.drop(columns=["rownames", *parts, *dropped])
+    X = X.reset_index(drop=True)
     return X.apply(numbers_or_categories), y.to_numpy(dtype=str)
 
 
@@ -175,7 +179,9 @@ def robot_arm(n: int = 8000, random_state=0) -> tuple[pd.DataFrame, int]:
     up = np.sin(directions).mean(axis=1)
     distance = np.hypot(across - 0.5, up - 0.5)
     noise = rng.normal(0, 0.02, n)
-    return pd.DataFrame(angles).assign(target=distance + noise), 0
+    frame = pd.DataFrame(angles)
+    frame["target"] = distance + noise
+    return frame, 0
 
 
 def _adult(*contents):
@@ -189,10 +195,11 @@ def _adult(*contents):
 def _mnist(*contents):
     images, labels, test_images, test_labels = (np.frombuffer(c, np.uint8) for c in contents)
     # pixels below a head of 16 bytes, labels below one of 8
-    pixels = np.concatenate([images[16:], test_images[16:]]).reshape(-1, 784)
-    target = np.concatenate([labels[8:], test_labels[8:]]).astype(str)
-    n_test = len(test_labels) - 8
-    return pd.DataFrame(pixels).assign(target=target), n_test
+    pixels = np.concatenate([images[16:], test_images[16:]])
+    target = np.concatenate([labels[8:], test_labels[8:]])
+    frame = pd.DataFrame(pixels.reshape(-1, 784))
+    frame["target"] = target.astype(str)
+    return frame, len(test_labels) - 8
 
 
 def _diamonds(content):
@@ -203,10 +210,11 @@ def _diamonds(content):
 def _flights(content, more=()):
     with zipfile.ZipFile(io.BytesIO(content)) as opened:
         frame = pd.read_csv(opened.open("flights.csv"))
-    planned = "month day sched_dep_time sched_arr_time carrier flight origin dest distance"
     frame = frame[frame["arr_delay"].notna()]
+    planned = "month day sched_dep_time sched_arr_time carrier flight origin dest distance"
+    known = frame[[*planned.split(), *more]]
     late = np.where(frame["arr_delay"] > 15, "late", "in time")
-    return frame[[*planned.split(), *more]].assign(target=late).reset_index(drop=True), 0
+    return known.assign(target=late).reset_index(drop=True), 0
 
 
 class LargeTable(NamedTuple):
@@ -237,9 +245,10 @@ LARGE_TABLES = {
 def table_folds(y, kind: str) -> list:
     "Return five folds, stratified for classes, as pairs of rows (training, test)"
     divide = StratifiedKFold if kind == "classes" else KFold
+    folds = divide(5, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        return list(divide(5, shuffle=True, random_state=0).split(np.zeros(len(y)), y))
+        return list(folds.split(y, y))
 
 
 def load_large(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:

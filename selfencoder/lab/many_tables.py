@@ -124,8 +124,9 @@ def duels(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     rows = {}
     for other in per_table(frame, measure).columns.drop("ke"):
         both = frame[frame["model"].isin(["ke", other])]
-        pair = _gains(per_table(both, measure).dropna(), measure)
-        d = (pair["ke"] - pair[other]).round(12)
+        pair = per_table(both, measure).dropna()
+        gained = _gains(pair["ke"] - pair[other], measure)
+        d = gained.round(12)
         rows[other] = {
             "won": sum(d > 0),
             "tied": sum(d == 0),
@@ -135,14 +136,16 @@ def duels(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
         }
     found = pd.DataFrame.from_dict(rows, orient="index")
     ordered = found["p"].sort_values(kind="stable")
-    steps = ordered * np.arange(len(ordered), 0, -1)
-    return found.assign(**{"p, Holm": steps.cummax().clip(upper=1)})
+    n_left = np.arange(len(ordered), 0, -1)
+    found["p, Holm"] = (ordered * n_left).cummax().clip(upper=1)
+    return found
 
 
 def losses(frame: pd.DataFrame, measure: str, by: float = 0.01) -> pd.DataFrame:
     "Return the tables on which another model is better by more than `by`, the worst first"
     wide = _gains(per_table(frame, measure), measure)
-    ahead = wide.drop(columns="ke").sub(wide["ke"], axis=0).stack()
+    others = wide.drop(columns="ke")
+    ahead = others.sub(wide["ke"], axis=0).stack()
     worst = ahead[ahead > by].sort_values(ascending=False)
     return worst.rename("better by").reset_index()
 
@@ -151,11 +154,15 @@ def summary(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
     """Return the mean of each measure over the tables of a kind, and the mean rank by the first;
     best first"""
     part = of_kind(frame, kind)
-    names = [name for name in MEASURES if name in part and part[name].notna().any()]
-    columns = {MEASURES[name][0]: per_table(part, name).mean() for name in names}
-    rank = ranks(part, names[0])
+    columns = {}
+    for name, (title, _) in MEASURES.items():
+        wide = per_table(part, name)
+        if len(wide):
+            columns[title] = wide.mean()
+    first = "accuracy" if kind == "classes" else "r2"
+    rank = ranks(part, first)
     columns["mean rank"] = rank
-    columns["tables"] = per_table(part, names[0]).count()
+    columns["tables"] = per_table(part, first).count()
     return pd.DataFrame(columns).reindex(rank.index)
 
 # %% ../../nbs/lab/many_tables.ipynb #8d154b46
@@ -164,24 +171,19 @@ def verdict(frame: pd.DataFrame, measure: str, others=TESTED) -> str:
 
     Wilcoxon's test over tables at 5 %, with Holm's correction.
     """
-    found = duels(frame[frame["model"].isin(["ke", *others])], measure)
-    found = found.sort_values("p, Holm", kind="stable")
-    apart = found["p, Holm"] < 0.05
-    ahead = found["mean gain"] > 0
-    groups = {
-        "better than": apart & ahead,
-        "worse than": apart & ~ahead,
-        "not separable from": ~apart,
-    }
-    parts = []
-    for words, chosen in groups.items():
-        names = []
-        for name, row in found[chosen].to_dict("index").items():
-            counts = f"{row['won']}/{row['tied']}/{row['lost']}"
-            names.append(f"{PEERS[name].title} ({counts}, p = {row['p, Holm']:.2g})")
-        if names:
-            parts.append(f"{words} {', '.join(names)}")
-    return f"By {MEASURES[measure][0]}, {PEERS['ke'].title} is {'; '.join(parts)}."
+    compared = frame[frame["model"].isin(["ke", *others])]
+    found = duels(compared, measure).sort_values("p, Holm", kind="stable")
+    groups = {"better than": [], "worse than": [], "not separable from": []}
+    for name, row in found.to_dict("index").items():
+        if row["p, Holm"] >= 0.05:
+            words = "not separable from"
+        else:
+            words = "better than" if row["mean gain"] > 0 else "worse than"
+        counts = f"{row['won']}/{row['tied']}/{row['lost']}"
+        groups[words].append(f"{PEERS[name].title} ({counts}, p = {row['p, Holm']:.2g})")
+    parts = [f"{words} {', '.join(names)}" for words, names in groups.items() if names]
+    title = PEERS["ke"].title
+    return f"By {MEASURES[measure][0]}, {title} is {'; '.join(parts)}."
 
 # %% ../../nbs/lab/many_tables.ipynb #d505edc1
 def collection_table(frame: pd.DataFrame) -> Table:

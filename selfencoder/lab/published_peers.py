@@ -115,11 +115,12 @@ def split_rows(y: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         generator = torch.Generator().manual_seed(number)
         order = torch.randperm(n, generator=generator).numpy()
     half = min(n // 2, 1000)
+    classes = set(y)
     for seed in range(13, 33):
         start = random.Random(seed).randint(0, n - 2 * half)
         window = order[start : start + 2 * half]
         train, test = np.split(window, 2)
-        if set(y[train]) == set(y[test]) == set(y):
+        if set(y[train]) == set(y[test]) == classes:
             return train, test
     raise ValueError(f"no window of split {number} has all classes in both halves.")
 
@@ -184,10 +185,11 @@ def measure_published(cell: PublishedCell, path) -> dict:
         warnings.simplefilter("ignore")
         peer = PUBLISHED_PEERS[cell.model]
         model, answers, facts = timed_answers(peer, "classes", X, y, train, test)
-    rarest = np.bincount(y[train]).min()
-    of_table = {"rows": len(train), "classes": len(model.classes_), "rarest": int(rarest)}
+    sizes = np.bincount(y[train])
+    of_table = {"rows": len(train), "classes": len(sizes), "rarest": int(sizes.min())}
     measures = class_measures(y[test], answers, model.classes_, len(train))
-    return of_table | facts | {"auc": auc(y[test], answers)} | measures
+    measures["auc"] = auc(y[test], answers)
+    return of_table | facts | measures
 
 
 def run_published(path, models, folder, tables=None, **options) -> list:
@@ -223,9 +225,11 @@ def beside_published(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the mean AUC of each table: of the package, if all of its splits are stored, and of
     the published methods"""
     wide = pd.DataFrame(published_means()["auc"]).T
-    own = frame[frame["model"] == "ke"].groupby("table")["auc"]
-    if (own.size().reindex(wide.index) == 5).all():
-        wide.insert(0, PUBLISHED_PEERS["ke"].title, own.mean())
+    ours = frame[frame["model"] == "ke"]
+    by_table = ours.groupby("table")["auc"]
+    n_splits = by_table.size().reindex(wide.index)
+    if (n_splits == 5).all():
+        wide.insert(0, PUBLISHED_PEERS["ke"].title, by_table.mean())
     return wide
 
 
