@@ -60,7 +60,8 @@ def compare(args):
     finished = [record for record in records if "error" not in record]
     titles = {name: peer.title for name, peer in PEERS.items()}
     for kind in sorted({target_kind(record["table"]) for record in finished}):
-        shown = summary(pd.DataFrame(finished), kind).rename(index=titles).round(3)
+        shown = summary(pd.DataFrame(finished), kind)
+        shown = shown.rename(index=titles).round(3)
         print(f"\n{kind}, means over tables\n\n{shown.to_string()}")
     return _finish(args, records, TableCell)
 
@@ -92,10 +93,12 @@ def published_peers(args):
     models = _checked(args.models, PUBLISHED_PEERS, "model")
     tables = _checked(args.tables, read_tables_file(args.data), "table")
     # where the file lies is nobody's business
-    args.command_line = args.command_line.replace(args.data, Path(args.data).name)
+    name = Path(args.data).name
+    args.command_line = args.command_line.replace(args.data, name)
     records = run_published(args.data, models, args.out, tables, **_options(args))
     means = read_published(args.out).groupby("model").mean(numeric_only=True)
-    print(means[["auc", "accuracy", "log_loss", "fit_seconds"]].round(4).to_string())
+    shown = means[["auc", "accuracy", "log_loss", "fit_seconds"]]
+    print(shown.round(4).to_string())
     return _finish(args, records, PublishedCell)
 
 
@@ -108,7 +111,8 @@ def ten_tables(args):
     models = _checked(args.models, [*later, *BASELINES], "model")
     tables = _checked(args.tables, dataset_names(), "table")
     cells = grid(tables, models, ["nested"], FULL)
-    return _finish(args, run(cells, args.out, FULL, **_options(args)), Cell)
+    records = run(cells, args.out, FULL, **_options(args))
+    return _finish(args, records, Cell)
 
 # %% ../../nbs/lab/commands.ipynb #de8e9aba
 def bench(args):
@@ -123,8 +127,8 @@ def bench(args):
         store = Store(args.out or usual)
         # say now, not after the measurement, that a folder cannot be written
         store.check_writable()
-        there = args.since and (store.folder / f"{name}.json").exists()
-        if not there or store.read(name)["date"] < args.since:
+        path = store.folder / f"{name}.json"
+        if not args.since or not path.exists() or store.read(name)["date"] < args.since:
             run_benchmark(name, every[name], store, args.command_line)
     return 0
 
@@ -156,10 +160,11 @@ def evidence(args):
     ]
     if args.data:
         parts.append(["published-peers", args.data, "--models", "ke"])
+    how = ["--since", args.since, "--jobs", str(args.jobs)]
     failed = 0
     for words in parts:
         print(f"\n{words[0]}:", flush=True)
-        failed |= main([*words, "--since", args.since, "--jobs", str(args.jobs)])
+        failed |= main([*words, *how])
     return failed | main(["bench", "--only", "kernel_ablation", "--since", args.since])
 
 # %% ../../nbs/lab/commands.ipynb #5bb95725

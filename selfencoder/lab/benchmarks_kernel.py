@@ -356,14 +356,6 @@ def made_up_tables():
     yield "nothing but noise", X, rng.standard_t(3, 600)
 
 
-def number_tables():
-    "Yield tables with a number to predict: name, whether it is real, columns, target"
-    for real, tables in {True: real_tables, False: made_up_tables}.items():
-        for name, X, y in tables():
-            y = np.asarray(y, dtype=float)
-            yield name, real, pd.DataFrame(X), y
-
-
 def score_interval(interval, y, hardness, spread):
     "Return coverage, by thirds of `hardness` too, and width and score in units of `spread`"
     low, high = interval.T
@@ -386,7 +378,9 @@ def score_interval(interval, y, hardness, spread):
 
 def compare_intervals():
     "Compare intervals of 90 % with split conformal ones and a quantile forest, five times"
-    for name, real, X, y in number_tables():
+    for name, X, y in [*real_tables(), *made_up_tables()]:
+        X = pd.DataFrame(X)
+        y = np.asarray(y, dtype=float)
 
         def draw(seed):
             order = np.random.default_rng(seed).permutation(len(y))
@@ -417,7 +411,7 @@ def compare_intervals():
             return contenders, score
 
         for line in over_draws(draw, 5):
-            yield {"table": name, "real": real, **line}
+            yield {"table": name, **line}
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #a5a04727
 def split_sets(model, X, y, Q, coverage, seed):

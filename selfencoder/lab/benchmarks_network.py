@@ -100,11 +100,12 @@ def run_benchmark(name: str, benchmark, store: Store, command: str):
 
 def case_table(cases: list, digits: int = 4) -> pd.DataFrame:
     "Return the cases of one comparison, with their ratios, `digits` digits of each number"
-    table = pd.DataFrame([case | case.get("ratios", {}) for case in cases])
 
     def rounded(value):
         return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
+    rows = [case | case.get("ratios", {}) for case in cases]
+    table = pd.DataFrame(rows)
     plain = table.drop(columns=["turns", "ratios"], errors="ignore")
     return plain.map(rounded).astype(object).fillna("")
 
@@ -191,7 +192,9 @@ def objective(network, Z, alpha):
 
 # what `solver` reaches from the zero start
 def _solve(solver, Z, alpha, **options):
-    network = start_zero(SelfEncoderNetwork(Z.shape[1], len(Z), output_activation="sigmoid"))
+    n, d = Z.shape
+    network = SelfEncoderNetwork(d, n, output_activation="sigmoid")
+    start_zero(network)
     solver(network, Z, alpha=alpha, **options)
     return objective(network, Z, alpha)
 
@@ -207,7 +210,8 @@ def compare_newton():
 
         def one_vs_rest():
             for i in measured:
-                LogisticRegression(C=1 / alpha).fit(Z.numpy(), np.arange(n) == i)
+                own = np.arange(n) == i
+                LogisticRegression(C=1 / alpha).fit(Z.numpy(), own)
 
         contenders = {
             "newton": lambda: _solve(newton, Z, alpha),
@@ -225,7 +229,8 @@ def compare_search():
 
     faiss.omp_set_num_threads(1)
     for n in (10_000, 30_000, 100_000):
-        Z, Q = gaussian_rows(n + 1000, 20).split([n, 1000])
+        rows = gaussian_rows(n + 1000, 20)
+        Z, Q = rows.split([n, 1000])
         biases = -Z.square().sum(1) / 2
         output = torch.vstack([Z.T, biases])
         brute = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(Z.numpy())
@@ -240,23 +245,27 @@ def compare_search():
         turns = take_turns(searches, 7)
         fastest = turns["selfencoder"]["cpu"]
         for name, turn in turns.items():
-            ratio = turn["cpu"] / fastest
-            yield {"n": n, "model": name, "cpu": turn["cpu"], "times longer": ratio}
+            cpu = turn["cpu"]
+            yield {"n": n, "model": name, "cpu": cpu, "times longer": cpu / fastest}
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #e5c261d7
 def compare_visible():
     """Measure accuracy and cost of the paper's sampling against the number of visible rows, with
     the full model"""
-    models = {f"{s} visible": {"n_visible": s, "stratify": True} for s in (25, 50, 100, 200, 400)}
+    models = {}
+    for s in (25, 50, 100, 200, 400):
+        models[f"{s} visible"] = {"n_visible": s, "stratify": True}
     models["full"] = {}
     for name in ("breast_cancer", "german", "digits"):
         X, y = load_dataset(name, return_X_y=True)
         for label, options in models.items():
             turns = []
             for seed in range(3):
-                A, B, a, b = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
+                parts = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
+                A, B, a, b = parts
                 model = SelfEncoderClassifier(random_state=seed, **options)
-                turns.append(take_turns({"it": lambda: model.fit(A, a).score(B, b)}, 1)["it"])
+                turn = take_turns({label: lambda: model.fit(A, a).score(B, b)}, 1)
+                turns.append(turn[label])
             found = pd.DataFrame(turns)
             yield {
                 "table": name,

@@ -89,7 +89,8 @@ def large_measure(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     wide = frame.dropna(subset=[measure]).pivot(index="table", columns="model", values=measure)
     tables = [name for name in LARGE_TABLES if name in wide.index]
     titles = {name: peer.title for name, peer in LARGE_PEERS.items() if name in wide}
-    return wide.loc[tables, list(titles)].rename(columns=titles).rename_axis(columns=None)
+    shown = wide.loc[tables, list(titles)].rename(columns=titles)
+    return shown.rename_axis(columns=None)
 
 
 def large_summary(frame: pd.DataFrame) -> dict:

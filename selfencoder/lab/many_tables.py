@@ -59,7 +59,8 @@ def _rows(name):
 def work(cell: TableCell) -> float:
     "Return roughly how many seconds a cell takes: for the order and for the progress bar"
     costs = {"ke": 8.0, "svm": 4.0, "catboost": 8.0, "ridge": 3.0}
-    return costs.get(cell.model, 1.0) * (0.2 + _rows(cell.table) / 2000)
+    size = 0.2 + _rows(cell.table) / 2000
+    return costs.get(cell.model, 1.0) * size
 
 
 def table_grid(tables: list, models: list) -> list:
@@ -101,8 +102,9 @@ def per_table(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
         return pd.DataFrame()
     cells = frame.dropna(subset=[measure])
     n_models = cells.groupby("table")["model"].transform("nunique")
-    shared = cells.groupby(["table", "fold"])["model"].transform("nunique") == n_models
-    wide = cells[shared].pivot_table(index="table", columns="model", values=measure)
+    n_here = cells.groupby(["table", "fold"])["model"].transform("nunique")
+    shared = cells[n_here == n_models]
+    wide = shared.pivot_table(index="table", columns="model", values=measure)
     return wide[[model for model in PEERS if model in wide]]
 
 # %% ../../nbs/lab/many_tables.ipynb #9655393e
@@ -179,18 +181,19 @@ def verdict(frame: pd.DataFrame, measure: str, others=TESTED) -> str:
             words = "not separable from"
         else:
             words = "better than" if row["mean gain"] > 0 else "worse than"
+        title = PEERS[name].title
         counts = f"{row['won']}/{row['tied']}/{row['lost']}"
-        groups[words].append(f"{PEERS[name].title} ({counts}, p = {row['p, Holm']:.2g})")
+        groups[words].append(f"{title} ({counts}, p = {row['p, Holm']:.2g})")
     parts = [f"{words} {', '.join(names)}" for words, names in groups.items() if names]
-    title = PEERS["ke"].title
-    return f"By {MEASURES[measure][0]}, {title} is {'; '.join(parts)}."
+    ours = PEERS["ke"].title
+    return f"By {MEASURES[measure][0]}, {ours} is {'; '.join(parts)}."
 
 # %% ../../nbs/lab/many_tables.ipynb #d505edc1
 def collection_table(frame: pd.DataFrame) -> Table:
     "Return means over the tables, and mean ranks among nine models"
     models = ["ke", "ke_fixed", "svm", "extra_trees", "forest", "boosting", "gp", "ridge", "knn"]
     frame = frame[frame["model"].isin(models)]
-    texts, gains = {}, {}
+    columns, signs = {}, {}
     for kind, measure in [
         ("classes", "accuracy"),
         ("classes", "log_loss"),
@@ -199,18 +202,20 @@ def collection_table(frame: pd.DataFrame) -> Table:
     ]:
         part = of_kind(frame, kind)
         title = MEASURES[measure][0]
-        texts[title] = per_table(part, measure).mean().map("{:.3f}".format)
-        gains[title] = _gains(texts[title].astype(float), measure)
+        mean = per_table(part, measure).mean()
+        columns[title] = mean.map("{:.3f}".format)
+        signs[title] = _gains(1, measure)
         if measure in ("accuracy", "r2"):
-            rank = ranks(part, measure).map("{:.2f}".format)
-            texts[f"rank by {title}"] = rank
-            gains[f"rank by {title}"] = -rank.astype(float)
-    shown, gained = pd.DataFrame(texts), pd.DataFrame(gains)
-    order = [model for model in models if model in shown.index]
-    best = (gained == gained.max()).loc[order]
-    bold = {(i, j + 1) for i, j in np.argwhere(best.to_numpy())}
-    rows = [[PEERS[model].title, *shown.loc[model]] for model in order]
-    return Table("", ["", *shown], rows, bold)
+            rank = ranks(part, measure)
+            columns[f"rank by {title}"] = rank.map("{:.2f}".format)
+            signs[f"rank by {title}"] = -1
+    shown = pd.DataFrame(columns)
+    shown = shown.loc[[model for model in models if model in shown.index]]
+    gains = shown.astype(float) * pd.Series(signs)
+    best = np.argwhere(gains == gains.max())
+    shown.insert(0, "", [PEERS[model].title for model in shown.index])
+    bold = {(row, column + 1) for row, column in best}
+    return Table("", list(shown), shown.to_numpy().tolist(), bold)
 
 # %% ../../nbs/lab/many_tables.ipynb #515ba303
 # the colour of a model in all figures
@@ -226,7 +231,8 @@ def plot_cost(frame: pd.DataFrame, measure: str, ax=None):
     seconds = per_table(frame, "fit_seconds").mean()
     ax = ax or plt.subplots(figsize=(7.5, 4.2), layout="constrained")[1]
     edge = seconds.max() * 1.6
-    heights = spread_apart(rank.to_numpy(), 0.055 * np.ptp(rank.to_numpy()))
+    places = rank.to_numpy()
+    heights = spread_apart(places, 0.055 * np.ptp(places))
     for (model, place), height in zip(rank.items(), heights):
         colour = _colour(model)
         ax.plot([seconds[model], edge], [place, height], color="0.88", linewidth=0.7, zorder=0)

@@ -37,10 +37,13 @@ def calibration_error(right, claimed, bins: int = 10) -> float:
     "Return the mean distance between what was claimed and what came true, over bins of equal width"
     right = np.asarray(right, dtype=float)
     claimed = np.asarray(claimed)
-    place = np.minimum((claimed * bins).astype(int), bins - 1)
+    place = (claimed * bins).astype(int)
+    # a claim of 1 belongs to the last bin
+    place = np.minimum(place, bins - 1)
     came_true = np.bincount(place, right, bins)
     expected = np.bincount(place, claimed, bins)
-    return float(np.abs(came_true - expected).sum() / len(place))
+    distance = np.abs(came_true - expected).sum()
+    return float(distance / len(place))
 
 
 def class_measures(observed, shares, classes, n_train: int) -> dict:
@@ -51,15 +54,17 @@ def class_measures(observed, shares, classes, n_train: int) -> dict:
     # a class that no training row has is never right
     codes = pd.Index(classes).get_indexer(observed)
     known = codes >= 0
-    own = np.where(known, shares[np.arange(len(codes)), codes], floor)
+    rows = np.arange(len(codes))
+    own = np.where(known, shares[rows, codes], floor)
     right = shares.argmax(axis=1) == codes
     by_class = pd.Series(right).groupby(np.asarray(observed)).mean()
-    squares = (shares**2).sum(axis=1) - 2 * own * known + 1
+    squares = (shares**2).sum(axis=1)
+    brier = squares - 2 * own * known + 1
     return {
         "accuracy": float(right.mean()),
         "balanced_accuracy": float(by_class.mean()),
         "log_loss": float(-np.log(own).mean()),
-        "brier": float(squares.mean()),
+        "brier": float(brier.mean()),
         "calibration": calibration_error(right, shares.max(axis=1)),
     }
 
@@ -68,10 +73,9 @@ def number_measures(observed, predicted, scale: float) -> dict:
     "Return how good numbers are; `scale` is the standard deviation of the target"
     error = observed - predicted
     spread = observed - observed.mean()
-    return {
-        "r2": float(1 - np.sum(error**2) / np.sum(spread**2)),
-        "absolute_error": float(np.abs(error).mean() / scale),
-    }
+    unexplained = np.sum(error**2) / np.sum(spread**2)
+    absolute = np.abs(error).mean() / scale
+    return {"r2": float(1 - unexplained), "absolute_error": float(absolute)}
 
 
 def interval_measures(observed, interval, scale: float) -> dict:

@@ -79,7 +79,9 @@ class Tuned(BaseEstimator):
         self.fitted = fitted
 
     def _some(self, X, y, n):
-        rows = some_rows(y, n, is_classifier(self.model)) if n else np.arange(len(y))
+        if not n:
+            return X, y
+        rows = some_rows(y, n, is_classifier(self.model))
         return _safe_indexing(X, rows), y[rows]
 
     def fit(self, X, y):
@@ -110,9 +112,11 @@ class TunedSVC(Tuned):
 
     def fit(self, X, y):
         "Search without probabilities, and fit with them"
-        search = Tuned(encoded(SVC()), self.grid, self.searched, self.searched).fit(X, y)
-        best = {name: getattr(search.model_[-1], name) for name in SVM_GRID}
-        self.model_ = encoded(CalibratedClassifierCV(SVC(**best), cv=3, ensemble=False)).fit(X, y)
+        search = Tuned(encoded(SVC()), self.grid, self.searched, self.searched)
+        found = search.fit(X, y).model_[-1]
+        best = {name: getattr(found, name) for name in SVM_GRID}
+        calibrated = CalibratedClassifierCV(SVC(**best), cv=3, ensemble=False)
+        self.model_ = encoded(calibrated).fit(X, y)
         return self
 
 # %% ../../nbs/lab/peers.ipynb #24d8ffaa
@@ -132,7 +136,8 @@ class AverageOfFive(BaseEstimator):
             warnings.simplefilter("ignore")
             folds = list(kind(5, shuffle=True, random_state=0).split(X, y))
         for rows, _ in folds:
-            model = clone(self.model).fit(_safe_indexing(X, rows), y[rows])
+            model = clone(self.model)
+            model.fit(_safe_indexing(X, rows), y[rows])
             self.models_.append(model)
         return self
 
