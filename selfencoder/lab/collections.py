@@ -257,8 +257,6 @@ def table_folds(y, kind: str) -> list:
 
 def load_large(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
     "Return a table and its target, the positions of its training rows and those of its test rows"
-    if name not in LARGE_TABLES:
-        raise ValueError(f"there is no table {name!r}: the names are {', '.join(LARGE_TABLES)}.")
     table = LARGE_TABLES[name]
     contents = [read_checked(*file, cache) for file in FILES["large"][name]]
     frame, n_test = table.read(*contents)

@@ -191,7 +191,7 @@ def measure_published(cell: PublishedCell, path) -> dict:
     return of_table | facts | measures
 
 # %% ../../nbs/lab/published_peers.ipynb #29d9515e
-def run_published(path, models, folder, tables=None, **options) -> list:
+def run_published(path, models, folder, tables, **options) -> list:
     """Compute the cells that `folder` does not have yet, and return the records; `options` as those
     of `run_grid`"""
     found = read_tables_file(path)
@@ -201,7 +201,7 @@ def run_published(path, models, folder, tables=None, **options) -> list:
         return rows[cell.table] / 1000
 
     cells = []
-    for table in tables or rows:
+    for table in tables:
         for model in models:
             cells += [PublishedCell(table, model, split) for split in range(1, 6)]
     compute = partial(measure_published, path=str(path))
