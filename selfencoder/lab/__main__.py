@@ -79,7 +79,7 @@ def compare_large(args):
         print(f"\n{title}\n\n{wide.round(4).to_string(na_rep='')}")
     return _finish(args, records, LargeCell)
 
-
+# %% ../../nbs/lab/commands.ipynb #83b7b29b
 def published_peers(args):
     "Compute the tables of the TabPFN paper"
     from selfencoder.lab.published_peers import (
@@ -233,7 +233,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     return parser
 
-
+# %% ../../nbs/lab/commands.ipynb #35f6f803
 def main(words=None) -> int:
     "Run a command; return its exit code, 2 with one sentence after a mistake"
     words = sys.argv[1:] if words is None else list(words)

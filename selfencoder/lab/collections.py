@@ -82,7 +82,7 @@ def sheet_rows(content: bytes) -> list:
     rows = sheet.split("<row ")[2:]
     return [re.findall("<v>(.*?)</v>", row) for row in rows]
 
-
+# %% ../../nbs/lab/collections.ipynb #6f001430
 def text_rows(content: bytes) -> list:
     "Return the rows of a text file, without its head"
     lines = (line.strip() for line in content.decode().splitlines())
@@ -186,7 +186,7 @@ def robot_arm(n: int = 8000, random_state=0) -> tuple[pd.DataFrame, int]:
     frame["target"] = distance + noise
     return frame, 0
 
-
+# %% ../../nbs/lab/collections.ipynb #9a76933c
 def _adult(*contents):
     train, test = map(_rows, contents)
     frame = pd.concat([train, test], ignore_index=True)
@@ -220,7 +220,7 @@ def _flights(content, more=()):
     late = np.where(frame["arr_delay"] > 15, "late", "in time")
     return known.assign(target=late).reset_index(drop=True), 0
 
-
+# %% ../../nbs/lab/collections.ipynb #5d61772a
 class LargeTable(NamedTuple):
     "How a large table is read"
 
