@@ -122,15 +122,22 @@ def bench(args):
     from selfencoder.paper.results_store import Store
 
     every = NETWORK_BENCHMARKS | KERNEL_BENCHMARKS | REASON_BENCHMARKS
+    failed = 0
     for name in _checked(args.only, every, "comparison"):
         usual = "results/reasons" if name in REASON_BENCHMARKS else "results/benchmarks"
         store = Store(args.out or usual)
         # say now, not after the measurement, that a folder cannot be written
         store.check_writable()
         path = store.folder / f"{name}.json"
-        if not args.since or not path.exists() or store.read(name)["date"] < args.since:
+        if args.since and path.exists() and store.read(name)["date"] >= args.since:
+            continue
+        try:
             run_benchmark(name, every[name], store, args.command_line)
-    return 0
+        except ImportError as error:
+            # a library to compare with is not installed: the others can be measured
+            print(f"failed: {name} {error}", file=sys.stderr)
+            failed = 1
+    return failed
 
 
 def invariance(args):
