@@ -208,12 +208,13 @@ def make_parser() -> argparse.ArgumentParser:
         return command
 
     grid = ["--tables", "--models", "--out", "--jobs", "--since"]
-    second = {"everyday": False, "out": "results/collection"}
-    everyday = {"everyday": True, "out": "results/everyday"}
-    add("compare", compare, "compare models on 38 tables", *grid, **second)
-    add("compare-everyday", compare, "compare models on 33 everyday tables", *grid, **everyday)
-    large = "compare models on large tables"
-    add("compare-large", compare_large, large, *grid, out="results/large")
+    second = add("compare", compare, "compare models on 38 tables", *grid)
+    second.set_defaults(everyday=False, out="results/collection")
+    everyday = add("compare-everyday", compare, "compare models on 33 everyday tables", *grid)
+    everyday.set_defaults(everyday=True, out="results/everyday")
+    add(
+        "compare-large", compare_large, "compare models on large tables", *grid, out="results/large"
+    )
     add("ten-tables", ten_tables, "our models on the paper's tables", *grid, out="results/kernel")
     peers = add(
         "published-peers",
@@ -223,10 +224,8 @@ def make_parser() -> argparse.ArgumentParser:
         out="results/published_peers",
     )
     peers.add_argument("data", metavar="FILE", help="cc_test_datasets_multiclass.pickle")
-    ours = "our rows of all comparisons again"
-    add("evidence", evidence, ours, "--since", "--jobs", "--data")
-    quality = "speed and quality beside other libraries"
-    add("bench", bench, quality, "--only", "--out", "--since")
+    add("evidence", evidence, "our rows of all comparisons again", "--since", "--jobs", "--data")
+    add("bench", bench, "speed and quality beside other libraries", "--only", "--out", "--since")
     exact = "how exact the invariance is"
     add(
         "invariance",
