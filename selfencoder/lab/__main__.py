@@ -170,7 +170,7 @@ def evidence(args):
     how = ["--since", args.since, "--jobs", str(args.jobs)]
     failed = 0
     for words in parts:
-        print(f"\n{words[0]}:", flush=True)
+        print(words[0], flush=True)
         failed |= main([*words, *how])
     return failed | main(["bench", "--only", "kernel_ablation", "--since", args.since])
 
