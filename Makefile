@@ -37,8 +37,8 @@ published-peers: $(READY) ## put it beside published figures: DATA=cc_test_datas
 evidence: $(READY) ## compute our rows of all comparisons again, as far as they are older than SINCE=2026-11-18T20:00
 	@$(LAB) evidence --since $(SINCE) --jobs $(JOBS) $(if $(DATA),--data $(DATA))
 
-bench: $(READY) ## measure speed and quality beside other libraries, an hour on a quiet machine
-	@$(LAB) bench
+bench: $(READY) ## measure speed and quality beside other libraries, an hour on a quiet machine; SINCE as above
+	@$(LAB) bench $(if $(SINCE),--since $(SINCE))
 
 invariance: $(READY) ## measure how exact the invariance is, and what it costs, twenty minutes
 	@$(LAB) invariance --jobs $(JOBS)
