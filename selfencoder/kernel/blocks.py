@@ -68,8 +68,10 @@ class Blocks:
     @classmethod
     def of_table(cls, table):
         "Cut a table in memory into blocks"
-        starts = np.arange(0, len(table), BLOCK)
-        parts = [select_rows(table, slice(first, first + BLOCK)) for first in starts]
+        parts = []
+        for first in range(0, len(table), BLOCK):
+            block = slice(first, first + BLOCK)
+            parts.append(select_rows(table, block))
         sizes = np.array([len(part) for part in parts])
         return cls(parts, sizes, None, in_memory, table)
 
@@ -108,8 +110,11 @@ def partition_info(part, number: int, target) -> tuple:
     "Return how many rows a partition has, the kind of each column, and the values of its target"
     if target is not None and target not in part.columns:
         raise ValueError(f"partition {number} has no column {target!r} for y.")
-    y = None if target is None else part[target].to_numpy()
-    kinds = {name: value_kind(dtype) for name, dtype in part.dtypes.items() if name != target}
+    y = None
+    if target is not None:
+        y = part[target].to_numpy()
+        part = part.drop(columns=target)
+    kinds = {name: value_kind(dtype) for name, dtype in part.dtypes.items()}
     return len(part), kinds, y
 
 
@@ -161,8 +166,9 @@ def sum_table(blocks: Blocks, coordinates, maps, Y, weights, dtype, done) -> tup
     """Return the coordinates of all rows, and the sums over them; `done` is told which share
     was processed
     """
-    split = zip(blocks.parts, blocks.split(Y), blocks.split(weights))
-    calls = [(part, blocks.columns, coordinates, maps, *own, dtype) for part, *own in split]
+    given = blocks.columns, coordinates, maps
+    own = zip(blocks.parts, blocks.split(Y), blocks.split(weights))
+    calls = [(part, *given, y, v, dtype) for part, y, v in own]
     rows = []
     totals = None
     for Z, sums in blocks.run(process_part, calls):

@@ -18,18 +18,28 @@ class Landmarks:
     "A feature map: the similarities of a row to a few rows, the landmarks"
 
     def __init__(self, kernel: Kernel, points: Rows, positions: np.ndarray):
-        # the rows that the landmarks are, and where they are in the table
-        self.kernel, self.points, self.positions = kernel, points, positions
         exact = Rows(points.Z.astype(np.float64))
         K = kernel(exact, exact).double()
         chosen = independent_rows(K)
-        if len(chosen) < len(points):
-            self.points, self.positions = Rows(points.Z[chosen]), positions[chosen]
+        self.kernel = kernel
+        # the rows that are landmarks, and where they are in the table
+        self.points = Rows(points.Z[chosen])
+        self.positions = positions[chosen]
         self.factor = torch.linalg.cholesky(K[chosen][:, chosen]).numpy()
 
     @property
+    def name(self) -> str:
+        "Return the name of the kernel"
+        return self.kernel.name
+
+    @property
+    def title(self) -> str:
+        "Return what the map is called in `kernels_`"
+        return f"{self.name}, {len(self.points)} landmarks"
+
+    @property
     def root(self) -> torch.Tensor:
-        "The lower Cholesky factor of the norm of a function of these features"
+        "Return the lower Cholesky factor of the norm of a function of these features"
         return torch.from_numpy(self.factor)
 
     def __call__(self, rows: Rows) -> torch.Tensor:
@@ -39,11 +49,13 @@ class Landmarks:
     def sums(self, rows: Rows, weights: torch.Tensor, Y: torch.Tensor) -> Sums:
         "Return the sums over some rows"
         K = self(rows).double()
-        scaled = K if bool((weights == 1).all()) else K * weights.sqrt()[:, None]
+        root = weights.sqrt()[:, None]
+        scaled = K if (weights == 1).all() else K * root
         # above the diagonal: half the time of a product
         half = torch.from_numpy(dsyrk(1.0, scaled.numpy().T))
         gram = half + half.triu(1).T
-        return Sums(weights.sum(), weights @ K, gram, weights @ Y, K.T @ (weights[:, None] * Y))
+        products = scaled.T @ (root * Y)
+        return Sums(weights.sum(), weights @ K, gram, weights @ Y, products)
 
     def again(self, kept: np.ndarray):
         """Return the map without the landmarks whose rows are not among `kept`, which are now
@@ -52,5 +64,6 @@ class Landmarks:
         stay = np.isin(self.positions, kept)
         if not stay.any():
             raise ValueError("no landmark would stay: fit anew with the rows that stay.")
+        points = Rows(self.points.Z[stay])
         positions = np.searchsorted(kept, self.positions[stay])
-        return Landmarks(self.kernel, self.points.take(np.flatnonzero(stay)), positions)
+        return Landmarks(self.kernel, points, positions)

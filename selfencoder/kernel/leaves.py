@@ -219,7 +219,10 @@ def pair_counts(
 class Leaves:
     "A feature map: a one for the leaf of a row in each tree, zeros for all other leaves"
 
-    # the norm is the plain one
+    name = "leaves"
+    title = "leaves of trees"
+    # no kernel compares leaves, and the norm is the plain one
+    kernel = None
     root = None
 
     def __init__(self, trees: Trees):
