@@ -284,10 +284,11 @@ class Layout:
     whitened: np.ndarray  # the column of the table that each row of the whitening matrix belongs to
 
     @classmethod
-    def of(cls, invariance, columns: list, numbers, varying, n_white: int):
+    def of(cls, invariance, columns: list, numbers, varying, white: Whitening | None):
         "Make the layout of columns; `KernelCoordinates` learns `numbers` and what is `varying`"
         n_bits = [len(each.levels) if each.kind == "category" else 0 for each in columns]
         of_bits = np.repeat(np.arange(len(columns)), n_bits)
+        n_white = 0 if white is None else white.matrix.shape[1]
         from_all = np.full(n_white, -1)
         if invariance == "affine":
             kinds = np.repeat("white", n_white)
@@ -401,9 +402,8 @@ class KernelCoordinates(ColumnReader):
 
     Attributes
     ----------
-    kinds_, sources_ : ndarray of str, ndarray of int
-        For each coordinate: "score", "rank", "category" or "white"; and the column of the table it
-        comes from, -1 if it comes from all.
+    kinds_, sources_ : ndarrays with an entry for each coordinate
+        "score", "rank", "category" or "white"; the column it comes from, -1 if it is all of them.
 
     The other attributes are those of `ColumnReader` and of every transformer of tables.
     """
@@ -426,8 +426,7 @@ class KernelCoordinates(ColumnReader):
 
     def transform_table(self, table):
         "Return the coordinates of a table that was read already"
-        E, bits = self._read_table(table)
-        return self._coordinates(E, bits)
+        return self._coordinates(*self._read_table(table))
 
     def view(self, kernel, column_weights=None) -> View:
         "Return the coordinates that `kernel` compares, and their factors, for weights of columns"
@@ -441,8 +440,7 @@ class KernelCoordinates(ColumnReader):
     def layout_(self) -> Layout:
         "Return what each coordinate is, and where it comes from"
         white = self.parts_.get("white")
-        n_white = 0 if white is None else white.matrix.shape[1]
-        return Layout.of(self.invariance, self.columns_, self.numbers_, self.varying_, n_white)
+        return Layout.of(self.invariance, self.columns_, self.numbers_, self.varying_, white)
 
     def _learn_parts(self, E, bits, weights, precision):
         "Learn ranks, scores and whitened columns, as far as `invariance` compares them"
