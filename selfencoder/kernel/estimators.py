@@ -7,7 +7,7 @@ __all__ = ['KernelSelfEncoder', 'KernelSelfEncoderClassifier', 'KernelSelfEncode
 
 # %% ../../nbs/kernel/12_estimators.ipynb #19a5d6b6
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
@@ -46,15 +46,16 @@ from ..tables import read_query, read_table
 from ..targets import class_codes, real_targets, require_target, target_columns
 
 # %% ../../nbs/kernel/12_estimators.ipynb #4a0d5075
+_AUTO = StrOptions({"auto"})
 _CONSTRAINTS = {
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "kernel": [StrOptions({"auto", "laplace", "exponential", "gaussian"}), "array-like"],
-    "bandwidth": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+    "bandwidth": [_AUTO, Interval(Real, 0, None, closed="neither")],
     # less is lost in rounding
-    "alpha": [StrOptions({"auto"}), Interval(Real, 1e-10, None, closed="left")],
+    "alpha": [_AUTO, Interval(Real, 1e-10, None, closed="left")],
     "invariance": [StrOptions({"scale", "monotone", "affine"})],
-    "relevance": [StrOptions({"auto"}), None],
-    "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), None],
+    "relevance": [_AUTO, None],
+    "n_landmarks": [_AUTO, Interval(Integral, 2, None, closed="left"), None],
     "n_components": [Interval(Integral, 1, None, closed="left"), None],
     # `categorical_mask` says it better
     "categorical_features": "no_validation",
@@ -301,9 +302,9 @@ class KernelSelfEncoder(
     def _settings(self):
         "Return the parameters that matter to a fit"
         random_state = check_random_state(self.random_state)
-        parameters = {"seed": int(random_state.randint(2**31 - 1))} | vars(self)
-        names = [field.name for field in fields(FitSettings)]
-        return FitSettings(**{name: parameters[name] for name in names})
+        seed = int(random_state.randint(2**31 - 1))
+        names = FitSettings.__annotations__.keys() & vars(self).keys()
+        return FitSettings(seed=seed, **{name: getattr(self, name) for name in names})
 
     # ---- queries
 
@@ -572,12 +573,14 @@ def factors_of_new(model: FittedModel, y):
     factors = model.weights[counts] / model.given_weights[counts]
     # labels of several targets are lists, and known by their text
     known = dict(zip(map(str, model.y[counts].tolist()), factors))
+    found = []
     for label in y.tolist():
         if str(label) not in known:
             raise ValueError(
                 f"{label!r} is no class of the fit: pass refresh=True to learn new classes."
             )
-    return np.array([known[str(label)] for label in y.tolist()])
+        found.append(known[str(label)])
+    return np.array(found)
 
 # %% ../../nbs/kernel/12_estimators.ipynb #8485ca0c
 class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):

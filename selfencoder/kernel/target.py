@@ -37,11 +37,13 @@ def square_loss(
     share: Tensor,  # (n,) of each row
 ) -> Tensor:  # (...)
     "Return the mean squared error relative to that of the mean, averaged over targets"
-    each = share[:, None]
-    squares = (votes - Y).square() * each
-    error = squares.sum(-2)
-    squares = (Y - share @ Y).square() * each
-    spread = squares.sum(0)
+
+    def mean_square(missed):
+        squares = missed.square() * share[:, None]
+        return squares.sum(-2)
+
+    error = mean_square(votes - Y)
+    spread = mean_square(Y - share @ Y)
     # a constant target does not count
     constant = spread <= 1e-20 * (share @ Y.square())
     return torch.where(constant, 0.0, error / spread).mean(-1)
@@ -82,11 +84,8 @@ def stacked_numbers(
     E = (missed * scale).reshape(M, -1).T
     # one row draws towards equal weights, a heavy one holds their sum
     heavy = 1e3 * np.sqrt(len(Y))
-    sums = np.full((1, M), heavy)
-    A = np.vstack([E, sums, np.eye(M)])
-    zeros = np.zeros(len(E))
-    equal = np.full(M, 1 / M)
-    b = np.concatenate([zeros, [heavy], equal])
+    A = np.vstack([E, np.full(M, heavy), np.eye(M)])
+    b = np.hstack([np.zeros(len(E)), heavy, np.full(M, 1 / M)])
     found, _ = nnls(A, b)
     return found / found.sum()
 
@@ -300,8 +299,7 @@ class Calibration:
         Y = np.eye(C)[codes] * n / (n + 1)
         Y += 1 / (n + 1) / C
         share = (weights / weights.sum())[:, None]
-        constant = np.ones((n, 1))
-        G = np.hstack([votes - 1 / C, constant])
+        G = np.column_stack([votes - 1 / C, np.ones(n)])
         if not correct or n < ROWS_PER_CLASS * C:
             # A has no rows then
             G = G[:, :0]
@@ -514,9 +512,11 @@ class FittedTarget(TargetVotes):
         n_validated = len(self.validation()[0])
         # of a sample, the votes must owe little to each other, or a score would flatter
         correct = self.validation_rows is None or 4 * n_validated <= len(self.weights)
-        options = self.weights[rows], correct
-        pairs = zip(self.split(votes), self.codes)
-        return [Calibration.fit(piece, code[rows], *options) for piece, code in pairs]
+        weights = self.weights[rows]
+        found = []
+        for piece, code in zip(self.split(votes), self.codes):
+            found.append(Calibration.fit(piece, code[rows], weights, correct))
+        return found
 
     def calibrate(self):
         "Fit the calibration of each target with classes to leave-one-out votes. Returns self."
