@@ -126,9 +126,8 @@ def forest_evidence(
     # a split looks at half of the columns, of wide tables at 500
     share = min(0.5, 500 / seen.shape[1])
     trees = kind(50, min_samples_leaf=2, max_features=share, random_state=seed)
-    with warnings.catch_warnings():
-        # that there are many classes is no news
-        warnings.simplefilter("ignore", UserWarning)
+    # that there are many classes is no news
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         trees.fit(seen, target.y, sample_weight=weights)
     halves = np.split(trees.feature_importances_, 2)
     own, shadow = (np.bincount(sources, half, n_columns) for half in halves)
@@ -387,12 +386,9 @@ def best_penalty(candidate: Candidate) -> float:
 
 def solve_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> list:
     "Solve every member, at every penalty; sensitivities take the best penalty of the first member"
-    first, *others = members
-    solved = [try_member(rows, first, penalties, Spectrum)]
-    penalty = best_penalty(solved[0])
-    for member in others:
-        solved.append(try_member(rows, member, penalties, Spectrum, penalty))
-    return solved
+    first = try_member(rows, members[0], penalties, Spectrum)
+    given = penalties, Spectrum, best_penalty(first)
+    return [first] + [try_member(rows, member, *given) for member in members[1:]]
 
 # %% ../../nbs/kernel/08_selection.ipynb #2087e5db
 def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> list:

@@ -486,7 +486,7 @@ def crossed_scores(
     votes = fitted.with_whole_base(votes, rows)
     code = fitted.codes[0][rows]
     part = spread_over(code, fitted.group_codes[rows], 5)
-    masks = [part == p for p in range(part.max() + 1)]
+    masks = [part == p for p in np.unique(part)]
     found = np.empty_like(votes)
     for mask, others in zip(masks, votes_outside(fitted, votes, masks)):
         calibrations = fitted.fit_calibrations(others, rows[~mask])
