@@ -168,7 +168,7 @@ class Ranks:
         return ranks
 
     def centred(self, E):
-        "Return weight below minus weight above, over twice all weight: its sign is the column's"
+        "Return (weight below - weight above) / twice the total: it changes sign with the column"
         result = np.empty_like(E)
         pairs = zip(self.values.T, self.below.T)
         for j, (values, below) in enumerate(pairs):
@@ -403,7 +403,7 @@ class KernelCoordinates(ColumnReader):
     Attributes
     ----------
     kinds_, sources_ : ndarrays with an entry for each coordinate
-        "score", "rank", "category" or "white"; the column it comes from, -1 if it is all of them.
+        Its kind, "score", "rank", "category" or "white"; the column it comes from, -1 for all.
 
     The other attributes are those of `ColumnReader` and of every transformer of tables.
     """
@@ -458,7 +458,7 @@ class KernelCoordinates(ColumnReader):
             self.parts_["white"] = Whitening.fit(base, weights)
 
     def _ranks_and_base(self, E):
-        "Return ranks of numbers, if they are needed, and what is whitened: of ordered levels ranks"
+        "Return ranks, where they are compared, and what is whitened: of ordered levels the ranks"
         ranks = self.parts_["rank"](E) if "rank" in self.parts_ else E
         if self.invariance == "monotone":
             return ranks, ranks

@@ -57,7 +57,7 @@ def own_errors(
 ) -> np.ndarray:  # (n, rows * targets)
     "Return for each of `rows` the errors of its group, zero elsewhere"
     together = groups[:, None] == groups[rows]
-    own = together[:, :, None] * errors[:, None]
+    own = np.einsum("nr,nt->nrt", together, errors)
     return own.reshape(len(errors), -1)
 
 

@@ -69,7 +69,7 @@ def kernel_for(
 ) -> Kernel:
     "Make a kernel that is a multiple of the median distance wide"
     view = coordinates.view(name, column_weights)
-    # the last ones that a Laplace kernel compares; other kernels do not ask
+    # the last coordinates that are compared; only a Laplace kernel needs their number
     is_bit = coordinates.kinds_[view.columns] == "category"
     unit = Kernel(name, view, 1.0, int(is_bit.sum()))
     middle = median_distance(unit.distances(rows, rows), weights)
@@ -268,7 +268,7 @@ class TrainingRows:
         "Return the kernel of a member, and the similarities of all pairs of rows"
         rows = self.rows
         if column_weights is not None:
-            # nobody shares these distances
+            # distances of one kernel only are not kept
             rows = Rows(rows.Z, rows.device)
         options = member.kernel, member.bandwidth, column_weights, self.weights
         kernel = kernel_for(self.coordinates, rows, *options)

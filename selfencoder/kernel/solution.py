@@ -283,7 +283,7 @@ def independent_rows(
 class Cholesky:
     """One kernel and one penalty: the self-encoder from one Cholesky factor.
 
-    It answers as `Spectrum` does; other penalties that are passed do not count.
+    It answers as `Spectrum` does, and ignores `penalties` and `mix`.
     """
 
     def __init__(
