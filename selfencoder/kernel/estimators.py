@@ -610,9 +610,11 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         them.
     temperature_ : ndarray
         Of the probabilities, one for each target.
-    column_weights_, feature_importances_ : ndarray of shape (n_features_in_,)
-        How much each column counts in the comparison of rows (None: all the same), and how much it
-        matters for predictions (permutation importance; they sum to one, or are all zero).
+    column_weights_ : ndarray of shape (n_features_in_,) or None
+        How much each column counts in the comparison of rows; None: all the same.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each column matters for predictions (permutation importance, each row predicted by
+        the others; they sum to one, or are all zero).
 
     The other attributes are those of `KernelSelfEncoder`.
 
@@ -779,9 +781,11 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelPredictor):
         scikit-learn's forests use. Each row is left out by itself, or with its group.
     loo_score_ : float
         R^2 of the leave-one-out predictions; with landmarks of a sample of them.
-    column_weights_, feature_importances_ : ndarray of shape (n_features_in_,)
-        How much each column counts in the comparison of rows (None: all the same), and how much it
-        matters for predictions (permutation importance; they sum to one, or are all zero).
+    column_weights_ : ndarray of shape (n_features_in_,) or None
+        How much each column counts in the comparison of rows; None: all the same.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each column matters for predictions (permutation importance, each row predicted by
+        the others; they sum to one, or are all zero).
 
     The other attributes are those of `KernelSelfEncoder`.
 

@@ -70,7 +70,7 @@ def tree_inputs(coordinates) -> np.ndarray:
 
 
 def first_target(y: np.ndarray) -> np.ndarray:
-    "Return of one or several targets the first"
+    "Return the first of one or several targets"
     return y if y.ndim == 1 else y[:, 0]
 
 # %% ../../nbs/kernel/06_leaves.ipynb #25525d4c
