@@ -234,11 +234,11 @@ def doubtful_labels(model) -> pd.DataFrame:
 
     The columns are the label, the leave-one-out prediction, and how they differ.
 
-    A classifier's column `probability` is the leave-one-out probability of the label, `predict_proba(None)`: its
-    calibration is cross-fitted, on rows that do not include a fifth of the table with the row in it. `without(model,
-    row)` fits the calibration to all other rows, so its probability of the label differs: on six tables by .012 on
-    average (.002 to .034), at most by .17. The votes before calibration are the same
-    where no column weights were learned.
+    A classifier's column `probability` is the leave-one-out probability of the label,
+    `predict_proba(None)`: its calibration is cross-fitted, on rows that do not include a fifth of
+    the table with the row in it. `without(model, row)` fits the calibration to all other rows, so
+    its probability of the label differs: on six tables by .012 on average (.002 to .034), at most
+    by .17. The votes before calibration are the same where no column weights were learned.
     A regressor's column `error` is the label minus the prediction.
     """
     target = labelled(model)
@@ -347,7 +347,7 @@ def near_duplicates(
     threshold: float = 0.8,  # the least similarity, from 0 to 1
     X=None,  # a second table; None: pairs of training rows
 ) -> pd.DataFrame:
-    """Return pairs of similar rows, by name, with the labels of training rows; the most similar first.
+    """Return pairs of similar rows, by name, with labels of training rows; the most similar first.
 
     Of more than 3,000 rows it looks at the most similar rows of each, at least 50.
     """
@@ -380,11 +380,12 @@ def near_duplicates(
 
 # %% ../nbs/tools/reasons.ipynb #c6aca984
 def without(model, rows):
-    """Return a model that answers as if training rows, by position, had not been there; `model` stays as it is.
+    """Return a model that answers as if training rows had not been there; `model` stays as it is.
 
-    Its votes for a row that was taken away are those of `vote(None, ...)`. The calibration of probabilities is fitted to
-    all remaining rows, where `predict_proba(None)` and `doubtful_labels` fit it to four fifths of them, without the row:
-    on six tables the probabilities differ by .012 on average (.002 to .034), at most by .17.
+    `rows` are positions. The votes for a row that was taken away are those of `vote(None, ...)`.
+    The calibration of probabilities is fitted to all remaining rows, where `predict_proba(None)`
+    and `doubtful_labels` fit it to four fifths of them, without the row: on six tables the
+    probabilities differ by .012 on average (.002 to .034), at most by .17.
     """
     fitted_model(model)
     return copy(model).forget(rows)

@@ -7,11 +7,12 @@ __all__ = ['KernelSelfEncoder', 'KernelSelfEncoderClassifier', 'KernelSelfEncode
 
 # %% ../../nbs/kernel/12_estimators.ipynb #19a5d6b6
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -31,6 +32,7 @@ from sklearn.utils.validation import (
 from .blocks import Blocks, is_partitioned, open_partitions
 from selfencoder.kernel.fit import (
     FitSettings,
+    FittedModel,
     check_groups,
     check_weights,
     fit_model,
@@ -38,26 +40,25 @@ from selfencoder.kernel.fit import (
     warn_of_copies,
 )
 from .importance import importances
-from .target import softmax
 from ..neighbors_mixin import NeighborsMixin
 from ..runtime import threads_for
 from ..tables import read_query, read_table
 from ..targets import class_codes, real_targets, require_target, target_columns
 
 # %% ../../nbs/kernel/12_estimators.ipynb #4a0d5075
+_AUTO = StrOptions({"auto"})
 _CONSTRAINTS = {
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "kernel": [StrOptions({"auto", "laplace", "exponential", "gaussian"}), "array-like"],
-    "bandwidth": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-    "alpha": [
-        StrOptions({"auto"}),
-        Interval(Real, 1e-10, None, closed="left"),
-    ],  # less is lost in rounding
+    "bandwidth": [_AUTO, Interval(Real, 0, None, closed="neither")],
+    # less is lost in rounding
+    "alpha": [_AUTO, Interval(Real, 1e-10, None, closed="left")],
     "invariance": [StrOptions({"scale", "monotone", "affine"})],
-    "relevance": [StrOptions({"auto"}), None],
-    "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left"), None],
+    "relevance": [_AUTO, None],
+    "n_landmarks": [_AUTO, Interval(Integral, 2, None, closed="left"), None],
     "n_components": [Interval(Integral, 1, None, closed="left"), None],
-    "categorical_features": "no_validation",  # `categorical_mask` says it better
+    # `categorical_mask` says it better
+    "categorical_features": "no_validation",
     "device": [str],
     "n_jobs": [Integral, None],
     "random_state": ["random_state"],
@@ -246,9 +247,8 @@ class KernelSelfEncoder(
     @property
     def kernels_(self):
         "Return every kernel and penalty that was tried, with its weight in the average"
-        records = pd.DataFrame(self._model.records)
         order = ["member", "kernel", "bandwidth", "n_local", "penalty", "loss", "weight"]
-        return records[[name for name in order if name in records]]
+        return pd.DataFrame(self._model.records).filter(order)
 
     def __dir__(self):
         "Return the names of attributes, without those that are computed when asked for"
@@ -303,15 +303,14 @@ class KernelSelfEncoder(
         "Return the parameters that matter to a fit"
         random_state = check_random_state(self.random_state)
         seed = int(random_state.randint(2**31 - 1))
-        parameters = self.get_params(deep=False)
-        names = parameters.keys() & {field.name for field in fields(FitSettings)}
-        return FitSettings(seed=seed, **{name: parameters[name] for name in names})
+        names = FitSettings.__annotations__.keys() & vars(self).keys()
+        return FitSettings(seed=seed, **{name: getattr(self, name) for name in names})
 
     # ---- queries
 
     @contextmanager
     def _asked(self, X):
-        "Give the fitted model and the coordinates of the rows of `X`, on the threads to answer with"
+        "Give the fitted model and the coordinates of the rows of `X`, on the threads that answer"
         check_is_fitted(self)
         model = self._model
         Z = model.coordinates.transform_table(read_query(X, self))
@@ -442,7 +441,7 @@ class KernelSelfEncoder(
         if refresh:
             self._model = self._refit(model.extended(table, weights, y, groups))
         else:
-            multiplied = weights * self._class_factors(model, y)
+            multiplied = weights * factors_of_new(model, y)
             self._model = model.learn(table, multiplied, y, groups, weights)
         return self
 
@@ -480,28 +479,13 @@ class KernelSelfEncoder(
         "Return a new fit to the rows of `model`"
         return model.refit(self._settings())
 
-    def _class_factors(self, model, y):
-        "Return what `class_weight` multiplies the weights of new rows by"
-        return 1.0
-
     def _new_target(self, model, table, y):
         "Return the target of new rows in the form of the fit: without a target, None"
         return None
 
 # %% ../../nbs/kernel/12_estimators.ipynb #0b20ad07
 class KernelPredictor(KernelSelfEncoder):
-    """What classifier and regressor share: a target, and what it chose.
-
-    Attributes
-    ----------
-    column_weights_ : ndarray of shape (n_features_in_,) or None
-        The learned weight of each column in the comparison of rows; None if every column counts
-        the same. How much a column matters for predictions is `feature_importances_`.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        How much worse predictions become if the cells of the column come from other rows
-        (permutation importance, each row predicted by the others); they sum to one, or are all
-        zero. How much a column counts in the comparison of rows is `column_weights_`.
-    """
+    "What classifier and regressor share: a target, and what it chose"
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Learn to recognise each row of `X`; the targets in `y` vote.
@@ -510,12 +494,10 @@ class KernelPredictor(KernelSelfEncoder):
 
         Parameters
         ----------
-        X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Numbers, categories and dates; missing values are welcome. Also a dask DataFrame.
+        X, sample_weight, groups : as in `KernelSelfEncoder.fit`
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Classes for the classifier, numbers for the regressor. For a dask DataFrame also the
             name of a column.
-        sample_weight, groups : as in `KernelSelfEncoder.fit`
 
         Returns
         -------
@@ -582,6 +564,24 @@ def class_factors(class_weight, y: np.ndarray, weights: np.ndarray) -> np.ndarra
         factors[counts] = compute_sample_weight(class_weight, y[counts])
     return factors
 
+
+def factors_of_new(model: FittedModel, y):
+    "Return what `class_weight` multiplied the weights of the labels `y` by in the fit"
+    if model.given_weights is None:
+        return 1.0
+    counts = model.given_weights > 0
+    factors = model.weights[counts] / model.given_weights[counts]
+    # labels of several targets are lists, and known by their text
+    known = dict(zip(map(str, model.y[counts].tolist()), factors))
+    found = []
+    for label in y.tolist():
+        if str(label) not in known:
+            raise ValueError(
+                f"{label!r} is no class of the fit: pass refresh=True to learn new classes."
+            )
+        found.append(known[str(label)])
+    return np.array(found)
+
 # %% ../../nbs/kernel/12_estimators.ipynb #8485ca0c
 class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
     """Classify by the vote of all training rows, weighted by a network that recognises every row.
@@ -610,9 +610,11 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         them.
     temperature_ : ndarray
         Of the probabilities, one for each target.
-    column_weights_, feature_importances_ : ndarray of shape (n_features_in_,)
-        How much each column counts in the comparison of rows (None: all the same), and how much it
-        matters for predictions (permutation importance; they sum to one, or are all zero).
+    column_weights_ : ndarray of shape (n_features_in_,) or None
+        How much each column counts in the comparison of rows; None: all the same.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each column matters for predictions (permutation importance, each row predicted by
+        the others; they sum to one, or are all zero).
 
     The other attributes are those of `KernelSelfEncoder`.
 
@@ -682,7 +684,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         return self._with_given(found, weights)
 
     def _refit(self, model):
-        weights = model.weights if model.given_weights is None else model.given_weights
+        given = model.given_weights
+        weights = model.weights if given is None else given
         classes = classes_among(target_columns(model.y), weights)
         multiplied = weights * class_factors(self.class_weight, model.y, weights)
         found = replace(model, weights=multiplied).refit(self._settings(), classes)
@@ -692,23 +695,6 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         "Return the model with the weights of before `class_weight`, if there is one"
         given = None if self.class_weight is None else weights
         return replace(model, given_weights=given)
-
-    def _class_factors(self, model, y):
-        given = model.given_weights
-        if given is None:
-            return 1.0
-        # labels of several targets are lists, and known by their text
-        factors = {}
-        for label, weight, weight_given in zip(model.y.tolist(), model.weights, given):
-            if weight_given > 0:
-                factors[str(label)] = weight / weight_given
-        labels = y.tolist()
-        for label in labels:
-            if str(label) not in factors:
-                raise ValueError(
-                    f"{label!r} is no class of the fit: pass refresh=True to learn new classes."
-                )
-        return np.array([factors[str(label)] for label in labels])
 
     @property
     def classes_(self):
@@ -746,7 +732,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         for several targets
         """
         target, scores = self._scores(X)
-        found = [softmax(each) for each in scores]
+        found = [softmax(each, axis=1) for each in scores]
         return found if target.several else found[0]
 
     def predict(self, X):
@@ -766,11 +752,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
 
     @property
     def oob_decision_function_(self):
-        """Return leave-one-out probabilities of the training rows: `predict_proba(None)`.
-
-        The name is that of scikit-learn's forests; here each row is left out by itself, or with
-        its group.
-        """
+        "Return leave-one-out probabilities of the training rows: `predict_proba(None)`"
         return self.predict_proba(None)
 
     def score(self, X, y, sample_weight=None):
@@ -799,9 +781,11 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelPredictor):
         scikit-learn's forests use. Each row is left out by itself, or with its group.
     loo_score_ : float
         R^2 of the leave-one-out predictions; with landmarks of a sample of them.
-    column_weights_, feature_importances_ : ndarray of shape (n_features_in_,)
-        How much each column counts in the comparison of rows (None: all the same), and how much it
-        matters for predictions (permutation importance; they sum to one, or are all zero).
+    column_weights_ : ndarray of shape (n_features_in_,) or None
+        How much each column counts in the comparison of rows; None: all the same.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each column matters for predictions (permutation importance, each row predicted by
+        the others; they sum to one, or are all zero).
 
     The other attributes are those of `KernelSelfEncoder`.
 
@@ -838,13 +822,9 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelPredictor):
         with self._asked_or_training(X) as (model, Z):
             target = model.target
             votes = target.leave_one_out() if Z is None else target.votes(Z)
-        return target.predictions(votes)
+        return target.joined(votes.T)
 
     @property
     def oob_prediction_(self):
-        """Return leave-one-out predictions for the training rows: `predict(None)`.
-
-        The name is that of scikit-learn's forests; here each row is left out by itself, or with
-        its group.
-        """
+        "Return leave-one-out predictions for the training rows: `predict(None)`"
         return self.predict(None)

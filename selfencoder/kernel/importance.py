@@ -25,7 +25,7 @@ def with_foreign_cells(
         inputs = coordinates.layout_.whitened == column
         M = coordinates.parts_["white"].matrix
         whitened = coordinates.sources_ < 0
-        change = others[:, whitened] - Z[:, whitened]
+        change = (others - Z)[:, whitened]
         of_columns = change @ np.linalg.pinv(M)
         mixed[:, whitened] += of_columns[:, inputs] @ M[inputs]
     return mixed
@@ -57,10 +57,24 @@ def own_errors(
 ) -> np.ndarray:  # (n, rows * targets)
     "Return for each of `rows` the errors of its group, zero elsewhere"
     together = groups[:, None] == groups[rows]
-    own = together[:, :, None] * errors[:, None]
+    own = np.einsum("nr,nt->nrt", together, errors)
     return own.reshape(len(errors), -1)
 
-# %% ../../nbs/kernel/13_importance.ipynb #2476618f
+
+def tried_errors(
+    votes: np.ndarray,  # (rows, targets + rows * targets): predictions, and those of `own_errors`
+    Y: np.ndarray,  # (rows, targets)
+) -> np.ndarray:  # (rows,)
+    "Return the squared error of each tried row, predicted by the rows outside of its group"
+    n_tried, n_targets = Y.shape
+    predicted = votes[:, :n_targets]
+    # of the errors of all tried rows each takes its own
+    own = votes[:, n_targets:].reshape(n_tried, n_tried, n_targets)
+    own = np.einsum("iit->it", own)
+    missed = predicted - own - Y
+    return (missed**2).sum(axis=1)
+
+# %% ../../nbs/kernel/13_importance.ipynb #04a8608f
 def column_losses(
     fitted: FittedModel,  # with a target
     n_tries: int = 500,  # training rows that are tried, each with the cells of another row
@@ -86,23 +100,13 @@ def column_losses(
         tried = rows[some]
         targets = np.hstack([Y, own_errors(errors, target.group_codes, tried)])
         coefficients = geometry.vote_coefficients(targets)
-
-        def squared_errors(queries):
-            "Return the squared error of each tried row, predicted with the coordinates `queries`"
-            votes = geometry.vote(queries, coefficients)
-            predicted, own = np.split(votes, [Y.shape[1]], axis=1)
-            # of the errors of all tried rows each takes its own
-            n_tried = len(tried)
-            own = np.einsum("iit->it", own.reshape(n_tried, n_tried, -1))
-            missed = predicted - own - Y[tried]
-            return (missed**2).sum(axis=1)
-
         Z = geometry.Z[tried]
-        unchanged = squared_errors(Z)
+        foreign = geometry.Z[others[some]]
+        unchanged = tried_errors(geometry.vote(Z, coefficients), Y[tried])
         for column in range(n_columns) if columns is None else columns:
-            foreign = geometry.Z[others[some]]
             mixed = with_foreign_cells(fitted.coordinates, Z, foreign, column)
-            increase[column, some] = squared_errors(mixed) - unchanged
+            changed = tried_errors(geometry.vote(mixed, coefficients), Y[tried])
+            increase[column, some] = changed - unchanged
     squares = (centred(Y, weights) ** 2).sum(axis=1)
     variance = np.average(squares, weights=weights)
     return np.average(increase, axis=1, weights=weights[rows]) / max(variance, 1e-300)
@@ -113,6 +117,6 @@ def importances(fitted: FittedModel) -> np.ndarray:
     made = fitted.geometry.made
     if "importances" not in made:
         n_tries = np.clip(2_000_000 // fitted.target.Y.size, 50, 500)
-        losses = np.maximum(column_losses(fitted, int(n_tries)), 0.0)
+        losses = column_losses(fitted, int(n_tries)).clip(0.0)
         made["importances"] = losses / max(losses.sum(), 1e-300)
     return made["importances"].copy()

@@ -63,22 +63,6 @@ class Trees:
         lowest = possible & -possible
         return np.log2(lowest).astype(np.uint8)
 
-    def parting_columns(self) -> np.ndarray:
-        """Return which of `columns` is tested where the paths of two leaves part: (trees,
-        width, width)
-        """
-        leaves = np.arange(self.width)
-        masks_of_trees = np.split(self.masks, self.starts[1:])
-        features_of_trees = np.split(self.features, self.starts[1:])
-        tested = []
-        for masks, features in zip(masks_of_trees, features_of_trees):
-            # (nodes, width): leaves that are not on the left
-            right = masks[:, None] >> leaves & 1
-            # nodes with one of two leaves on their left; the highest of them comes first
-            parts = right[:, :, None] != right[:, None, :]
-            tested.append(features[parts.argmax(axis=0)])
-        return np.stack(tested)
-
 # %% ../../nbs/kernel/06_leaves.ipynb #64e3adbc
 def tree_inputs(coordinates) -> np.ndarray:
     "Find the coordinates that trees compare: ranks of numbers and bits of categories"
@@ -86,7 +70,7 @@ def tree_inputs(coordinates) -> np.ndarray:
 
 
 def first_target(y: np.ndarray) -> np.ndarray:
-    "Return of one or several targets the first"
+    "Return the first of one or several targets"
     return y if y.ndim == 1 else y[:, 0]
 
 # %% ../../nbs/kernel/06_leaves.ipynb #25525d4c
@@ -106,8 +90,7 @@ def column_signs(
     y: np.ndarray,  # (n,) the first target
 ) -> np.ndarray:  # (columns,)
     "Find 1 or -1 for each column, so that times it a column does not depend on its direction"
-    centred = y - y.mean()
-    correlation = C.T @ centred
+    correlation = C.T @ (y - y.mean())
     skewness = (C**3).sum(axis=0)
     with_others = C.T @ (C**2).sum(axis=1)
     return clear_signs([correlation, skewness, with_others], 1e-9 * len(C))
@@ -195,27 +178,41 @@ def grow_trees(
 
 # %% ../../nbs/kernel/06_leaves.ipynb #01bbdf74
 def pair_counts(
-    leaf: np.ndarray,  # (n, trees) the number of the leaf of each row
+    places: np.ndarray,  # (n, trees) the leaf of each row, counted over all trees
     width: int,  # leaves of a tree
     weights: np.ndarray,  # (n,)
 ) -> np.ndarray:  # (m, m)
     "Count how much weight each pair of leaves shares"
-    n_trees = leaf.shape[1]
+    n_trees = places.shape[1]
     m = n_trees * width
-    by_tree = np.ascontiguousarray(leaf.T, dtype=np.int64)
-    places = by_tree + width * np.arange(n_trees)[:, None]
+    by_tree = np.ascontiguousarray(places.T)
     plain = (weights == 1).all()
-    G = np.zeros((n_trees, width, m))
-    for tree in range(n_trees):
-        pairs = m * by_tree[tree] + places[tree:]
+    G = np.zeros((n_trees, width * m))
+    for tree, place in enumerate(by_tree):
+        leaf = place - width * tree
+        pairs = m * leaf + by_tree[tree:]
         counted = None if plain else np.tile(weights, n_trees - tree)
-        counts = np.bincount(pairs.ravel(), counted, width * m)
-        G[tree] = counts.reshape(width, m)
+        G[tree] = np.bincount(pairs.ravel(), counted, width * m)
     G = G.reshape(m, m)
     # the earlier trees
     return G + np.triu(G, 1).T
 
 # %% ../../nbs/kernel/06_leaves.ipynb #a3d45c29
+def parting_columns(trees: Trees) -> np.ndarray:
+    """Return which of `columns` is tested where the paths of two leaves part: (trees, width,
+    width)
+    """
+    leaves = np.arange(trees.width)
+    # (nodes, width): leaves that are not on the left
+    right = trees.masks[:, None] >> leaves & 1
+    # nodes with one of two leaves on their left; the highest of them comes first
+    parts = right[:, :, None] != right[:, None, :]
+    later = trees.starts[1:]
+    pairs = zip(np.split(trees.features, later), np.split(parts, later))
+    tested = [features[part.argmax(axis=0)] for features, part in pairs]
+    return np.stack(tested)
+
+# %% ../../nbs/kernel/06_leaves.ipynb #3b4ceb81
 class Leaves:
     "A feature map: a one for the leaf of a row in each tree, zeros for all other leaves"
 
@@ -232,11 +229,15 @@ class Leaves:
         "Return the number of the leaf of each row in each tree: (rows, trees)"
         return rows.remember(self, lambda: torch.from_numpy(self.trees(rows.Z)))
 
+    def places(self, rows: Rows) -> Tensor:
+        "Return the features that are one: (rows, trees)"
+        first = self.trees.width * torch.arange(self.trees.n_trees)
+        return self.numbers(rows).long() + first
+
     def __call__(self, rows: Rows) -> Tensor:
         "Return the features (rows, m)"
-        first = self.trees.width * torch.arange(self.trees.n_trees)
-        places = self.numbers(rows).long() + first
-        return torch.zeros(len(rows), self.trees.size).scatter_(1, places, 1.0)
+        features = torch.zeros(len(rows), self.trees.size)
+        return features.scatter_(1, self.places(rows), 1.0)
 
     def sums(
         self,
@@ -245,15 +246,13 @@ class Leaves:
         Y: Tensor,  # (rows, targets)
     ) -> Sums:
         "Return the sums over some rows; counts are whole numbers if the weights are"
-        leaf = self.numbers(rows).numpy()
-        width = self.trees.width
-        pairs = torch.from_numpy(pair_counts(leaf, width, weights.numpy()))
-        n_trees = self.trees.n_trees
-        places = leaf + width * np.arange(n_trees)
-        starts = np.arange(0, leaf.size + 1, n_trees)
-        entries = np.repeat(weights.numpy(), n_trees)
-        shape = len(leaf), self.trees.size
-        P = sparse.csr_matrix((entries, places.ravel(), starts), shape)
+        places = self.places(rows).numpy()
+        v = weights.numpy()
+        pairs = torch.from_numpy(pair_counts(places, self.trees.width, v))
+        n_rows, n_trees = places.shape
+        starts = np.arange(0, places.size + 1, n_trees)
+        entries = np.repeat(v, n_trees), places.ravel(), starts
+        P = sparse.csr_matrix(entries, (n_rows, self.trees.size))
         products = torch.from_numpy(P.T @ Y.numpy())
         counts = pairs.diagonal().clone()
         return Sums(weights.sum(), counts, pairs, weights @ Y, products)
@@ -268,9 +267,9 @@ class Leaves:
         "Return the share of trees in which each row parts from the other at a test of each column"
         own = self.numbers(rows).numpy()
         other = self.numbers(others).numpy()[index]
-        pair, tree = np.nonzero(own != other)
-        parting = self.trees.parting_columns()
-        tested = parting[tree, own[pair, tree], other[pair, tree]]
+        differ = own != other
+        pair, tree = np.nonzero(differ)
+        tested = parting_columns(self.trees)[tree, own[differ], other[differ]]
         column = coordinates.sources_[self.trees.columns[tested]]
         counts = np.zeros((len(own), coordinates.n_features_in_))
         np.add.at(counts, (pair, column), 1)

@@ -9,9 +9,11 @@ __all__ = ['PLAIN', 'LEARNED', 'LEAST_WEIGHT', 'PENALTIES', 'UNLABELLED_BANDWIDT
 # %% ../../nbs/kernel/08_selection.ipynb #2740e741
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 import torch
 from torch import Tensor
@@ -67,10 +69,9 @@ def kernel_for(
 ) -> Kernel:
     "Make a kernel that is a multiple of the median distance wide"
     view = coordinates.view(name, column_weights)
-    # the last coordinates that a Laplace kernel compares
+    # the last coordinates that are compared; only a Laplace kernel needs their number
     is_bit = coordinates.kinds_[view.columns] == "category"
-    n_bits = int(is_bit.sum()) if name == "laplace" else 0
-    unit = Kernel(name, view, 1.0, n_bits)
+    unit = Kernel(name, view, 1.0, int(is_bit.sum()))
     middle = median_distance(unit.distances(rows, rows), weights)
     return replace(unit, width=bandwidth * middle)
 
@@ -97,8 +98,7 @@ def turned_columns(
 ) -> tuple[np.ndarray, np.ndarray]:
     "Find the columns that trees see, and their signs, in an order that no table changes"
     number = "score" if coordinates.invariance == "scale" else "rank"
-    is_seen = np.isin(coordinates.kinds_, (number, "category"))
-    columns = np.flatnonzero(is_seen)
+    columns = np.flatnonzero(np.isin(coordinates.kinds_, (number, "category")))
     target = first_target(y).astype(np.float64)
     target /= max(np.abs(target).max(), 1e-300)
     moments = column_moments(Z[:, columns], target)
@@ -120,19 +120,17 @@ def forest_evidence(
     seed: int,
 ) -> np.ndarray:  # one for each column of the table, from 0 to 1; all zero if nothing matters
     "Return how much more each column matters to extra trees than a shuffled one"
-    shuffled = C[np.random.default_rng(seed).permutation(len(C))]
+    shuffled = np.random.default_rng(seed).permutation(C)
     seen = np.hstack([C, shuffled]).astype(np.float32)
     kind = ExtraTreesClassifier if target.counts else ExtraTreesRegressor
     # a split looks at half of the columns, of wide tables at 500
     share = min(0.5, 500 / seen.shape[1])
     trees = kind(50, min_samples_leaf=2, max_features=share, random_state=seed)
-    with warnings.catch_warnings():
-        # that there are many classes is no news
-        warnings.simplefilter("ignore", UserWarning)
+    # that there are many classes is no news
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         trees.fit(seen, target.y, sample_weight=weights)
-    own, shadow = np.split(trees.feature_importances_, 2)
-    own = np.bincount(sources, own, n_columns)
-    shadow = np.bincount(sources, shadow, n_columns)
+    halves = np.split(trees.feature_importances_, 2)
+    own, shadow = (np.bincount(sources, half, n_columns) for half in halves)
     by_chance = shadow[np.unique(sources)].mean()
     evidence = np.maximum(0.0, own - by_chance)
     return evidence / max(evidence.max(), 1e-300)
@@ -152,8 +150,7 @@ def sensitivities(
     kernel = kernel_for(coordinates, rows, "laplace", 1.0, column_weights)
     K = kernel(rows, rows)
     # at most 128 rows are changed
-    step = -(-len(rows) // 128)
-    changed = np.arange(0, len(rows), step)
+    changed = slice(None, None, -(-len(rows) // 128))
     # the factor overwrites K
     before = K[changed].clone()
     coefficients = Cholesky(K, penalty).coefficients(Y)
@@ -162,7 +159,7 @@ def sensitivities(
     sources = coordinates.sources_[kernel.view.columns]
     change = np.zeros(coordinates.n_features_in_)
     for column in np.unique(sources):
-        a = A[:, np.flatnonzero(sources == column)]
+        a = A[:, sources == column]
         shift = torch.cdist(a[other[changed]], a, p=1)
         shift -= torch.cdist(a[changed], a, p=1)
         factor = (shift / -kernel.width).exp_()
@@ -184,9 +181,10 @@ def sensitivity_weights(
     for _ in range(4):
         rows = Rows(Z, Y.device)
         change = sensitivities(coordinates, rows, Y, penalty, weights, other)
-        if not change.max() > 0:
+        largest = change.max()
+        if not largest > 0:
             break
-        weights = np.maximum(np.sqrt(change / change.max()), LEAST_WEIGHT)
+        weights = np.maximum(np.sqrt(change / largest), LEAST_WEIGHT)
     return weights
 
 # %% ../../nbs/kernel/08_selection.ipynb #3bba25cf
@@ -208,12 +206,11 @@ class TrainingRows:
         self.groups = np.arange(len(Z)) if groups is None else groups
         # distances that several candidates share are kept here
         self.rows = Rows(Z, target.Y.device)
-        # column weights, by their source and the half that they have not seen
-        self.learned = {}
         # numbers as they were given: their scaled form depends, in its last bits, on the order
         # of the rows
-        given = target.Y.cpu().numpy()
-        self.y = target.y if target.counts else given.reshape(target.y.shape)
+        self.y = target.y
+        if not target.counts:
+            self.y = target.Y.cpu().numpy().reshape(target.y.shape)
         self.turned = turned_columns(coordinates, Z, self.y) if turned is None else turned
         columns, signs = self.turned
         self.C = Z[:, columns] * signs
@@ -221,7 +218,7 @@ class TrainingRows:
         # does not depend on the order of the table
         self.order = np.lexsort([y, *self.C.T])
         halves = spread_over(y[self.order], self.groups[self.order], 2)
-        self.half = np.empty(len(Z), dtype=int)
+        self.half = np.empty_like(halves)
         self.half[self.order] = halves
 
     def __len__(self):
@@ -249,17 +246,12 @@ class TrainingRows:
         penalty: float,  # of the model whose sensitivity is measured
     ) -> np.ndarray:
         "Return the column weights that are learned from the rows outside of a half"
-        if (source, half) not in self.learned:
-            others = self.order[self.half[self.order] != half]
-            if source == "trees":
-                found = self._weights_by_trees(others, half)
-            else:
-                Y = standardised(self.target.Y.cpu().numpy()[others])
-                Y = torch.as_tensor(Y, device=self.target.Y.device)
-                Z = self.rows.Z[others]
-                found = sensitivity_weights(self.coordinates, Z, Y, penalty, half)
-            self.learned[source, half] = found
-        return self.learned[source, half]
+        others = self.order[self.half[self.order] != half]
+        if source == "trees":
+            return self._weights_by_trees(others, half)
+        Y = standardised(self.target.Y.cpu().numpy()[others])
+        Y = torch.as_tensor(Y, device=self.rows.device)
+        return sensitivity_weights(self.coordinates, self.rows.Z[others], Y, penalty, half)
 
     def _weights_by_trees(self, rows, seed):
         n_columns = self.coordinates.n_features_in_
@@ -268,22 +260,16 @@ class TrainingRows:
             target.y = standardised(self.y[rows])
         columns, _ = self.turned
         sources = self.coordinates.sources_[columns]
-        given = self.C[rows], sources, n_columns, target, self.weights[rows], seed
-        evidence = forest_evidence(*given)
+        given = sources, n_columns, target, self.weights[rows], seed
+        evidence = forest_evidence(self.C[rows], *given)
         return np.maximum(evidence, LEAST_WEIGHT) if evidence.any() else np.ones(n_columns)
 
-    def kernel(
-        self,
-        member: Member,
-        half: int | None,  # whose labels it has not seen; None: it sees no labels
-        penalty: float,  # of the model whose sensitivity is measured
-    ) -> tuple:
+    def kernel(self, member: Member, column_weights=None) -> tuple:
         "Return the kernel of a member, and the similarities of all pairs of rows"
         rows = self.rows
-        column_weights = None
-        if half is not None:
+        if column_weights is not None:
+            # distances of one kernel only are not kept
             rows = Rows(rows.Z, rows.device)
-            column_weights = self.column_weights(member.learned, half, penalty)
         options = member.kernel, member.bandwidth, column_weights, self.weights
         kernel = kernel_for(self.coordinates, rows, *options)
         return kernel, kernel(rows, rows)
@@ -295,6 +281,7 @@ class Candidate:
 
     member: Member
     kernels: list  # one, or one for each half
+    column_weights: list  # of these kernels: None, or learned
     factors: list  # of these kernels
     penalties: np.ndarray
     losses: np.ndarray  # (penalties,)
@@ -304,8 +291,7 @@ class Candidate:
     @property
     def average_votes(self) -> Tensor:
         "Return the leave-one-out predictions, averaged over penalties: (n, c)"
-        mix = torch.as_tensor(self.mix, device=self.votes.device)
-        return torch.einsum("l,lnt->nt", mix, self.votes)
+        return torch.einsum("l,lnt->nt", torch.as_tensor(self.mix).to(self.votes), self.votes)
 
     @property
     def average_penalty(self) -> float:
@@ -314,31 +300,28 @@ class Candidate:
 
     def records(self, share: float) -> list:
         "Return a line of `kernels_` for each penalty, if the member has this share"
-        lines = []
-        for penalty, loss, mix in zip(self.penalties, self.losses, self.mix):
-            line = {
+        lines = pd.DataFrame(
+            {
                 "member": self.member.name,
                 "kernel": self.member.kernel,
                 "bandwidth": self.member.bandwidth,
-                "penalty": float(penalty),
-                "loss": float(loss),
-                "weight": float(share * mix),
+                "penalty": self.penalties,
+                "loss": self.losses,
+                "weight": share * self.mix,
             }
-            lines.append(line)
-        return lines
+        )
+        return lines.to_dict("records")
 
     def smoother(self, rows: Rows, training: TrainingRows):
         "Return the member as a smoother of these rows"
         kept = self.mix > 0
-        penalties = self.penalties[kept]
-        mix = self.mix[kept]
-        solved = []
-        for kernel, factor in zip(self.kernels, self.factors):
-            solved.append(KernelRidge(kernel, rows, training.weights, penalties, mix, factor))
+        given = rows, training.weights, self.penalties[kept], self.mix[kept]
+        pairs = zip(self.kernels, self.factors)
+        solved = [KernelRidge(kernel, *given, factor) for kernel, factor in pairs]
         if len(solved) == 1:
             return solved[0]
-        first = training.half == 0
-        return Halves(solved, np.stack([~first, first]))
+        # each has learned from the other half
+        return Halves(solved, np.arange(2)[:, None] != training.half)
 
 # %% ../../nbs/kernel/08_selection.ipynb #ec575f8f
 def without_small(shares: np.ndarray, least: float) -> np.ndarray:
@@ -355,26 +338,30 @@ def try_member(
     penalty: float = 0.1,  # that of sensitivities
 ) -> Candidate:
     "Solve one member, and weigh its penalties by leave-one-out"
-    Y = rows.target.Y
-    weights = torch.as_tensor(rows.weights, device=Y.device)
+    target = rows.target
+    weights = torch.as_tensor(rows.weights, device=target.Y.device)
     groups = group_rows(rows.groups)
-    votes = torch.zeros(len(penalties), *Y.shape, dtype=torch.float64, device=Y.device)
+    column_weights = [None]
+    if member.learned is not None:
+        column_weights = [rows.column_weights(member.learned, half, penalty) for half in (0, 1)]
     kernels = []
     factors = []
-    for half in [None] if member.learned is None else [0, 1]:
-        kernel, K = rows.kernel(member, half, penalty)
-        factor = factorise(K, weights)
+    votes = torch.zeros(len(penalties), *target.Y.shape).to(target.Y)
+    for half, each in enumerate(column_weights):
+        kernel, K = rows.kernel(member, each)
+        factor = factorise(K, weights=weights)
+        found = leave_one_out(factor, target.Y, penalties, groups)
         # a kernel answers for the rows whose labels it has not seen
-        unseen = slice(None) if half is None else torch.as_tensor(rows.half == half)
-        found = leave_one_out(factor, Y, penalties, groups)
+        unseen = slice(None) if each is None else torch.as_tensor(rows.half == half)
         votes[:, unseen] = found[:, unseen]
         kernels.append(kernel)
         factors.append(factor)
-    losses = rows.target.losses(votes, weights)
-    mix = rows.target.weigh(losses, float(rows.weights.sum()))
+    losses = target.losses(votes, weights)
+    mix = target.weigh(losses, float(rows.weights.sum()))
     # a smaller weight would not show
     mix = without_small(mix, 1e-10)
-    return Candidate(member, kernels, factors, np.asarray(penalties), losses, votes, mix)
+    solved = kernels, column_weights, factors, np.asarray(penalties)
+    return Candidate(member, *solved, losses, votes, mix)
 
 # %% ../../nbs/kernel/08_selection.ipynb #4be7f356
 def member_shares(candidates: list, rows: TrainingRows) -> np.ndarray:
@@ -399,12 +386,9 @@ def best_penalty(candidate: Candidate) -> float:
 
 def solve_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> list:
     "Solve every member, at every penalty; sensitivities take the best penalty of the first member"
-    first, *others = members
-    solved = [try_member(rows, first, penalties, Spectrum)]
-    penalty = best_penalty(solved[0])
-    for member in others:
-        solved.append(try_member(rows, member, penalties, Spectrum, penalty))
-    return solved
+    first = try_member(rows, members[0], penalties, Spectrum)
+    given = penalties, Spectrum, best_penalty(first)
+    return [first] + [try_member(rows, member, *given) for member in members[1:]]
 
 # %% ../../nbs/kernel/08_selection.ipynb #2087e5db
 def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> list:
@@ -415,6 +399,7 @@ def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> 
     some = rows.select(rows.spread(enough))
     tried = solve_members(some, members, penalties)
     shares = member_shares(tried, some)
+    of_sensitivity = best_penalty(tried[0])
     # a member that learns has two kernels
     left = 4
     found = []
@@ -425,11 +410,7 @@ def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> 
             continue
         left -= n_kernels
         penalty = candidate.average_penalty
-
-        def factorise(K, weights):
-            return Cholesky(K, penalty, weights)
-
-        of_sensitivity = best_penalty(tried[0])
+        factorise = partial(Cholesky, penalty=penalty)
         found.append(try_member(rows, candidate.member, [penalty], factorise, of_sensitivity))
     return found
 
@@ -461,30 +442,27 @@ def select_members(training: TrainingRows, members: list, penalties: np.ndarray)
         records += candidate.records(share)
         if not share:
             continue
+        n_kernels = len(candidate.kernels)
         kernels += candidate.kernels
-        kernel_weights += [share / len(candidate.kernels)] * len(candidate.kernels)
+        kernel_weights += [share / n_kernels] * n_kernels
         smoothers.append(candidate.smoother(rows, training))
         votes = votes + float(share) * candidate.average_votes
     return Selected(
         Average(smoothers, shares[shares > 0]),
         Similarity(kernels, kernel_weights, rows),
         records,
-        learned_column_weights(training, candidates, shares),
+        learned_column_weights(candidates, shares),
         votes.cpu().numpy(),
     )
 
 # %% ../../nbs/kernel/08_selection.ipynb #a94d4aa2
-def learned_column_weights(
-    training: TrainingRows, candidates: list, shares: np.ndarray
-) -> np.ndarray | None:
+def learned_column_weights(candidates: list, shares: np.ndarray) -> np.ndarray | None:
     "Return the column weights of the members that have learned some, averaged by their shares"
     learned = []
     of_learned = []
     for candidate, share in zip(candidates, shares):
-        source = candidate.member.learned
-        if source and share:
-            halves = training.learned[source, 0] + training.learned[source, 1]
-            learned.append(halves / 2)
+        if candidate.member.learned and share:
+            learned.append(np.mean(candidate.column_weights, axis=0))
             of_learned.append(share)
     return np.average(learned, axis=0, weights=of_learned) if learned else None
 
@@ -503,16 +481,14 @@ def without_target(
 ) -> Selected:
     "Return the average of the kernels given, each with the same share and one penalty"
     temporary = Rows(Z, device)
-    rows = Rows(Z, device)
-    share = 1 / len(members)
     kernels = []
-    smoothers = []
-    records = []
     for member in members:
         options = member.kernel, member.bandwidth, None, weights
-        kernel = kernel_for(coordinates, temporary, *options)
-        kernels.append(kernel)
-        smoothers.append(KernelRidge(kernel, rows, weights, [penalty]))
-        records.append({"kernel": member.kernel, "penalty": penalty, "weight": share})
-    shares = np.full(len(members), share)
+        kernels.append(kernel_for(coordinates, temporary, *options))
+    rows = Rows(Z, device)
+    smoothers = [KernelRidge(kernel, rows, weights, [penalty]) for kernel in kernels]
+    share = 1 / len(members)
+    shares = [share] * len(members)
+    line = {"penalty": penalty, "weight": share}
+    records = [{"kernel": kernel.name} | line for kernel in kernels]
     return Selected(Average(smoothers, shares), Similarity(kernels, shares, rows), records)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize, nnls
+from scipy.special import softmax
 from sklearn.metrics import r2_score
-from sklearn.utils.extmath import softmax
 import torch
 from torch import Tensor
 
@@ -37,11 +37,13 @@ def square_loss(
     share: Tensor,  # (n,) of each row
 ) -> Tensor:  # (...)
     "Return the mean squared error relative to that of the mean, averaged over targets"
-    each = share[:, None]
-    squares = (votes - Y).square() * each
-    error = squares.sum(-2)
-    squares = (Y - share @ Y).square() * each
-    spread = squares.sum(0)
+
+    def mean_square(missed):
+        squares = missed.square() * share[:, None]
+        return squares.sum(-2)
+
+    error = mean_square(votes - Y)
+    spread = mean_square(Y - share @ Y)
     # a constant target does not count
     constant = spread <= 1e-20 * (share @ Y.square())
     return torch.where(constant, 0.0, error / spread).mean(-1)
@@ -49,9 +51,8 @@ def square_loss(
 # %% ../../nbs/kernel/07_target.ipynb #2eaf8ae9
 def class_weights(losses: np.ndarray, n: float) -> np.ndarray:
     "Return how much each candidate counts, from its leave-one-out log-loss over n rows"
-    worse = losses - np.min(losses)
-    w = np.exp(-n / 4 * worse)
-    return w / w.sum()
+    worse = losses - losses.min()
+    return softmax(-n / 4 * worse)
 
 
 def square_weights(losses: np.ndarray, n: float) -> np.ndarray:
@@ -59,8 +60,7 @@ def square_weights(losses: np.ndarray, n: float) -> np.ndarray:
     # errors below a millionth of the variance are equally good
     losses = np.maximum(losses, 1e-6)
     worse = np.log(losses / losses.min())
-    w = np.exp(-n / 8 * worse)
-    return w / w.sum()
+    return softmax(-n / 8 * worse)
 
 # %% ../../nbs/kernel/07_target.ipynb #5b54473c
 def stacked_numbers(
@@ -84,11 +84,8 @@ def stacked_numbers(
     E = (missed * scale).reshape(M, -1).T
     # one row draws towards equal weights, a heavy one holds their sum
     heavy = 1e3 * np.sqrt(len(Y))
-    sums = np.full((1, M), heavy)
-    A = np.vstack([E, sums, np.eye(M)])
-    zeros = np.zeros(len(E))
-    equal = np.full(M, 1 / M)
-    b = np.concatenate([zeros, [heavy], equal])
+    A = np.vstack([E, np.full(M, heavy), np.eye(M)])
+    b = np.hstack([np.zeros(len(E)), heavy, np.full(M, 1 / M)])
     found, _ = nnls(A, b)
     return found / found.sum()
 
@@ -159,9 +156,7 @@ class Target:
         device="cpu",
     ):
         "Make a target of classes"
-        indicators = []
-        for code, count in zip(codes, counts):
-            indicators.append(np.eye(count)[code])
+        indicators = [np.eye(count)[code] for code, count in zip(codes, counts)]
         Y = torch.as_tensor(np.hstack(indicators), device=device)
         y = codes[0] if len(codes) == 1 else np.stack(codes, axis=1)
         return cls(y, Y, counts)
@@ -182,9 +177,8 @@ class Target:
 
     def for_trees(self) -> list:
         "Return what trees predict, by target"
-        if self.counts:
-            return [code.cpu().numpy() for code in self.codes]
-        return list(standardised(self.Y.cpu().numpy()).T)
+        codes = [code.cpu().numpy() for code in self.codes]
+        return codes or list(standardised(self.Y.cpu().numpy()).T)
 
     def losses(
         self,
@@ -236,8 +230,7 @@ class Target:
         return vars(self) | {"Y": self.Y.cpu().numpy()}
 
     def __setstate__(self, state):
-        Y = torch.as_tensor(state["Y"])
-        self.__init__(state["y"], Y, state["counts"])
+        vars(self).update(state, Y=torch.as_tensor(state["Y"]))
 
 # %% ../../nbs/kernel/07_target.ipynb #4aaea944
 def class_target(
@@ -258,6 +251,26 @@ def class_target(
             )
         codes.append(code)
     return Target.of_classes(codes, list(map(len, classes)), device)
+
+# %% ../../nbs/kernel/07_target.ipynb #e3ff1792
+def calibration_loss(
+    p: np.ndarray,  # the logarithm of T, then the entries of A
+    votes: np.ndarray,  # (n, classes)
+    G: np.ndarray,  # (n, rows of A) what A is multiplied by
+    Y: np.ndarray,  # (n, classes) probabilities
+    share: np.ndarray,  # (n, 1) of each row
+) -> tuple:
+    "Return the penalised cross-entropy of a calibration to `Y`, and its derivative by `p`"
+    n, C = votes.shape
+    penalty = 0.1 / n
+    T = np.exp(p[0])
+    A = p[1:].reshape(-1, C)
+    value, change = cross_entropy(T * votes + G @ A, Y, share)
+    value += penalty * (A**2).sum()
+    slope_of_T = T * (change * votes).sum()
+    slope_of_A = G.T @ change
+    slope_of_A += 2 * penalty * A
+    return value, np.append(slope_of_T, slope_of_A)
 
 # %% ../../nbs/kernel/07_target.ipynb #939b1eaa
 # with fewer, on average, only the temperature is fitted
@@ -286,32 +299,22 @@ class Calibration:
         Y = np.eye(C)[codes] * n / (n + 1)
         Y += 1 / (n + 1) / C
         share = (weights / weights.sum())[:, None]
-        constant = np.ones((n, 1))
-        G = np.hstack([votes - 1 / C, constant])
+        G = np.column_stack([votes - 1 / C, np.ones(n)])
         if not correct or n < ROWS_PER_CLASS * C:
             # A has no rows then
             G = G[:, :0]
-        penalty = 0.1 / n
-
-        def loss(p):
-            T = np.exp(p[0])
-            A = p[1:].reshape(-1, C)
-            value, change = cross_entropy(T * votes + G @ A, Y, share)
-            value += penalty * (A**2).sum()
-            slope_of_T = T * (change * votes).sum()
-            slope_of_A = G.T @ change
-            slope_of_A += 2 * penalty * A
-            return value, np.append(slope_of_T, slope_of_A)
-
         size = G.shape[1] * C
-        start = np.append(np.log(5.0), np.zeros(size))
-        bounds = [np.log([0.5, 60.0])]
-        bounds += [(None, None)] * size
-        options = {"maxiter": 100}
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        temperature = float(np.exp(found.x[0]))
-        correction = found.x[1:].reshape(-1, C)
-        return cls(temperature, correction if size else None)
+        found = minimize(
+            calibration_loss,
+            np.append(np.log(5.0), np.zeros(size)),
+            (votes, G, Y, share),
+            method="L-BFGS-B",
+            jac=True,
+            bounds=[np.log([0.5, 60.0])] + [(None, None)] * size,
+            options={"maxiter": 100},
+        ).x
+        correction = found[1:].reshape(-1, C)
+        return cls(float(np.exp(found[0])), correction if size else None)
 
     def scores(self, votes: np.ndarray) -> np.ndarray:
         "Return what the softmax is taken of, for votes (..., classes)"
@@ -335,11 +338,11 @@ def with_whole_base(
     weighted = weights[:, None] * Y
     sums = weighted.sum(axis=0)
     # what is left out with a row
-    weight = np.bincount(groups, weights)[groups]
-    gone = [np.bincount(groups, column)[groups] for column in weighted.T]
-    gone = np.stack(gone, axis=1)
-    left = np.maximum(total - weight[rows], 1e-300)
-    base = (sums - gone[rows]) / left[:, None]
+    own = groups[rows]
+    weight = np.bincount(groups, weights)[own]
+    gone = [np.bincount(groups, column)[own] for column in weighted.T]
+    left = np.maximum(total - weight, 1e-300)
+    base = (sums - np.stack(gone, axis=1)) / left[:, None]
     return votes - base + sums / total
 
 # %% ../../nbs/kernel/07_target.ipynb #269189c8
@@ -391,10 +394,8 @@ class TargetVotes:
     @property
     def names(self) -> list:
         "Return the names of what is predicted, in the order of the columns of votes"
-        if self.labels and not self.several:
-            return list(self.labels[0])
         if not self.several:
-            return ["vote"]
+            return list(self.labels[0]) if self.labels else ["vote"]
         names = []
         for t, labels in enumerate(self.labels):
             names += [f"target {t}: {label}" for label in labels]
@@ -411,10 +412,9 @@ class TargetVotes:
         return self.joined(columns or self.Y.T)
 
     def most_probable(self, scores: list) -> np.ndarray:
-        "Return the class with the largest score: (queries,) or (queries, targets)"
+        "Return the class with the largest score, the first among equals: one for each target"
         pairs = zip(self.labels, scores)
-        found = [labels[each.argmax(axis=-1)] for labels, each in pairs]
-        return self.joined(found)
+        return self.joined([labels[each.argmax(axis=1)] for labels, each in pairs])
 
     def encode(self, y) -> Target:
         "Make the target of new rows"
@@ -426,7 +426,7 @@ class TargetVotes:
     def split(self, votes) -> list:
         "Split votes on the classes of all targets into one array for each target"
         cuts = np.cumsum(self.target.counts)[:-1]
-        return np.split(votes, cuts, axis=-1)
+        return np.split(votes, cuts, axis=1)
 
     @property
     def coefficients(self) -> list:
@@ -456,8 +456,7 @@ class TargetVotes:
         return self.validation()[1] if self.validation_rows is None else self._left_out(None)
 
     def _left_out(self, rows):
-        exact = self.validation_rows is None
-        coefficients = None if exact else self.coefficients
+        coefficients = None if self.validation_rows is None else self.coefficients
         return self.geometry.leave_one_out(self.Y, self.groups, rows, coefficients)
 
 # %% ../../nbs/kernel/07_target.ipynb #317b85db
@@ -487,13 +486,12 @@ def crossed_scores(
     votes = fitted.with_whole_base(votes, rows)
     code = fitted.codes[0][rows]
     part = spread_over(code, fitted.group_codes[rows], 5)
-    masks = [part == p for p in range(part.max() + 1)]
+    masks = [part == p for p in np.unique(part)]
     found = np.empty_like(votes)
     for mask, others in zip(masks, votes_outside(fitted, votes, masks)):
         calibrations = fitted.fit_calibrations(others, rows[~mask])
         again = replace(fitted, calibrations=calibrations)
-        scores = again.scores(votes[mask])
-        found[mask] = np.hstack(scores)
+        found[mask] = np.hstack(again.scores(votes[mask]))
     return fitted.split(found)
 
 # %% ../../nbs/kernel/07_target.ipynb #4ee817fa
@@ -556,15 +554,7 @@ class FittedTarget(TargetVotes):
 
     def probabilities(self, votes) -> list:
         "Return probabilities of the classes, one array for each target"
-        return list(map(softmax, self.scores(votes)))
-
-    def predictions(self, votes) -> np.ndarray:
-        """Return the most probable class, the first among equals; or the number: (queries,) or
-        (queries, targets)
-        """
-        if not self.labels:
-            return self.joined(votes.T)
-        return self.most_probable(self.scores(votes))
+        return [softmax(scores, axis=1) for scores in self.scores(votes)]
 
     def score(self) -> float:
         "Return accuracy, cross-fitted, or R^2, of the leave-one-out predictions"
@@ -587,13 +577,15 @@ class FittedTarget(TargetVotes):
     ):
         "Return the fitted target after rows have come or gone"
         target = self.target.select(kept)
+        if more is not None:
+            target = target.append(more)
         validation = self.validation_rows
         if validation is not None:
             validation = np.flatnonzero(np.isin(kept, validation))
         return replace(
             self,
             geometry=geometry,
-            target=target if more is None else target.append(more),
+            target=target,
             weights=weights,
             groups=groups,
             validation_rows=validation,
