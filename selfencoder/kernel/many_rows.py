@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FEWEST_VALIDATED', 'BANDWIDTHS', 'PENALTIES', 'FEWEST_ROWS', 'LEAF_PENALTIES', 'LEAST_SHARE', 'LOCAL_ROWS',
            'LOCAL_PENALTIES', 'LOCAL_VALIDATION_ROWS', 'Roles', 'same_group', 'validation_rows', 'landmark_maps',
-           'weighted_columns', 'ValidatedRows', 'Tried', 'walk', 'try_ridges', 'counted', 'similarity_of', 'Local',
+           'weighted_columns', 'ValidatedRows', 'Tried', 'walk', 'try_ridges', 'rounded', 'similarity_of', 'Local',
            'try_local', 'build']
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #b2b6a37d
@@ -289,17 +289,17 @@ def try_ridges(validated: ValidatedRows, maps: list, alpha) -> list:
         best.append(min(tried, key=lambda each: each.loss))
         found += tried
     shares = validated.stack([each.votes for each in best])
-    for each, share in zip(best, counted(shares)):
+    shares = rounded(shares)
+    for each, share in zip(best, shares / shares.sum()):
         each.share = float(share)
     return found
 
 
-def counted(shares: np.ndarray) -> np.ndarray:
-    """Return shares without those that hardly count, for they would cost as much time as others;
-    rounded, so that the order in which sums were added does not show
+def rounded(shares: np.ndarray) -> np.ndarray:
+    """Return zeros for shares that hardly count, since they would cost as much time as others,
+    and the others rounded, so that the order in which sums were added does not show
     """
-    shares = np.where(shares < LEAST_SHARE, 0.0, shares)
-    return np.round(shares / shares.sum(), 4)
+    return np.where(shares < LEAST_SHARE, 0.0, np.round(shares, 4))
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #759a5782
 def similarity_of(chosen: list, maps: list, rows: Rows) -> Similarity:
@@ -371,7 +371,7 @@ def try_local(validated: ValidatedRows, base, coefficients, similarity, alpha) -
     for number, alone in enumerate((False, True)):
         without = votes[number]
         for setting, change in zip(settings, moved[number]):
-            _, share = counted(validated.stack([without, without + change])).tolist()
+            _, share = rounded(validated.stack([without, without + change])).tolist()
             loss = validated.loss(without + share * change)
             found.append(Local(alone, *setting, share, loss))
     return found
