@@ -133,9 +133,9 @@ def bench(args):
             continue
         try:
             run_benchmark(name, every[name], store, args.command_line)
-        except ImportError as error:
-            # a library to compare with is not installed: the others can be measured
-            print(f"failed: {name} {error}", file=sys.stderr)
+        except Exception as error:
+            # for example, a library to compare with is not installed: the others are measured
+            print(f"failed: {name} {type(error).__name__}: {error}", file=sys.stderr)
             failed = 1
     return failed
 

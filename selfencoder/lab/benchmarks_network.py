@@ -85,7 +85,9 @@ torch.set_num_threads(1)
 import {module} as module
 print(json.dumps(eval({call!r}, vars(module))))"""
     command = [sys.executable, "-c", code]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    answer = subprocess.run(command, capture_output=True, text=True)
+    if answer.returncode:
+        raise RuntimeError(answer.stderr.strip().splitlines()[-1])
     return json.loads(answer.stdout.splitlines()[-1])
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #8d3bdc6e
