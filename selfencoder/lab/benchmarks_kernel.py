@@ -104,7 +104,7 @@ def _contenders(n, target):
         fits[name] = partial(model.fit, X, y)
     return fits
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #41ae8f79
 def compare_fit():
     "Compare the processor time of a fit in 20 columns with that of the other contenders"
     others = ["forest of 300", "SVM, 20 settings, 3 folds"]
@@ -225,7 +225,7 @@ def landmark_cost(n: int) -> dict:
         "recall": recall(model.geometry_, model.coordinates_.transform(new[:100])),
     }
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #024d8e81
 def compare_growth():
     "Measure a fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, 1,000 landmarks"
     before = None
@@ -259,7 +259,7 @@ def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
     quality = get_label_quality_scores(y, shares)
     return np.argsort(quality, kind="stable")
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #ce743839
 def compare_doubts():
     "Count wrong labels among the most doubtful, and with cleanlab on a forest; mean of three draws"
     from cleanlab.version import __version__ as cleanlab_version
@@ -322,7 +322,7 @@ def interval_of_one_width(model, Q, y, coverage):
     errors = np.abs(y - model.predict(None))
     return of_one_width(model.predict(Q), errors, coverage)
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #1d14351b
 def forest_interval(X, y, Q, coverage, seed):
     "Return intervals by a quantile forest: quantiles of the targets that share leaves with a query"
     coordinates = TableCoordinates(None).fit(X)
@@ -368,7 +368,7 @@ def made_up_tables():
     yield "noise that grows", X, np.sin(2 * a) + noise
     yield "nothing but noise", X, rng.standard_t(3, 600)
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #940b9ae6
 def score_interval(interval, y, hardness, spread):
     "Return coverage, by thirds of `hardness` too, and width and score in units of `spread`"
     low, high = interval.T
@@ -388,7 +388,7 @@ def score_interval(interval, y, hardness, spread):
         "interval score": (width + 20 * (below + above)).mean() / spread,
     }
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #83d7b33f
 def compare_intervals():
     "Compare intervals of 90 % with split conformal ones and a quantile forest, five times"
     for name, X, y in [*real_tables(), *made_up_tables()]:
@@ -441,7 +441,7 @@ def split_sets(model, X, y, Q, coverage, seed):
     found[np.arange(len(Q)), most_probable] = True
     return found
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #3e3787c5
 def compare_sets():
     "Compare coverage and size of 90 % sets with split conformal prediction; mean of five divisions"
     for name in ("wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"):
@@ -503,7 +503,7 @@ def novelty_scores(train, queries, seed) -> dict:
         "isolation forest": -isolation.score_samples(Z),
     }
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #c6217c38
 def compare_novelty():
     "Compare the AUROC of a class left out with distances, LOF and a forest; mean over three draws"
     names = "wine glass ecoli breast_cancer ionosphere digits german_categorical"
@@ -554,7 +554,7 @@ class EncodedImputer:
             filled[name] = X[name].fillna(most)
         return filled
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #6f319cc7
 def medians_and_modes(X: pd.DataFrame) -> pd.DataFrame:
     "Fill missing values by the median of numbers, the most frequent level of categories"
     medians = X.median(numeric_only=True)
@@ -576,7 +576,7 @@ def imputation_errors(filled, observed, lost) -> dict:
             numbers.append(error / column.std())
     return {"error of numbers": np.mean(numbers), "wrong categories": np.mean(categories)}
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #0dfd49bc
 def compare_holes():
     "Compare errors of imputed values with those of scikit-learn's imputers; mean of two draws"
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
@@ -584,8 +584,8 @@ def compare_holes():
 
     for name in ("wine", "glass", "ecoli", "liver", "breast_cancer", "german_categorical"):
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
-        classes = y.astype(str).astype("category")
-        observed = X.assign(target=classes).dropna().reset_index(drop=True)
+        observed = X.assign(target=y.astype(str).astype("category"))
+        observed = observed.dropna().reset_index(drop=True)
         numbers = observed.select_dtypes("number").columns
         observed[numbers] = observed[numbers].astype(float)
         for share in (0.1, 0.3):

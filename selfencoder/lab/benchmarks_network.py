@@ -200,7 +200,7 @@ def _solve(solver, Z, alpha, **options):
     solver(network, Z, alpha=alpha, **options)
     return objective(network, Z, alpha)
 
-
+# %% ../../nbs/lab/benchmarks_network.ipynb #1f0db3a9
 def compare_newton():
     "Measure Newton against 300 epochs of our own Adam, and against scikit-learn one-vs-rest"
     alpha = 0.05

@@ -95,7 +95,7 @@ def read_raw(file: str, content: bytes) -> pd.DataFrame:
     frame = pd.DataFrame(rows)
     return frame.drop(columns=[1, 9]) if "cpu_performance" in file else frame
 
-
+# %% ../../nbs/lab/collections.ipynb #4ac623a0
 def split_target(frame: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, np.ndarray]:
     "Return the columns with names, and the last one: the target, classes or numbers"
     *columns, last = frame.columns
@@ -113,7 +113,7 @@ def numbers_or_categories(column: pd.Series) -> pd.Series:
     except ValueError:
         return column.mask(missing).astype("category")
 
-
+# %% ../../nbs/lab/collections.ipynb #63c62c35
 def load_everyday(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
     """Return an everyday table and its classes, of at least 5 rows each; of more than 700 rows a
     draw, of each class its share"""

@@ -14,7 +14,7 @@ import pandas as pd
 from .collections import LARGE_TABLES, load_large
 from .measures import MEASURES, measure_fit
 from .peers import LARGE_PEERS
-from ..paper.results_store import Store, last_records, run_grid
+from ..paper.results_store import read_frame, run_grid
 
 # %% ../../nbs/lab/large_tables.ipynb #788bd9af
 class LargeCell(NamedTuple):
@@ -77,8 +77,7 @@ def run_large(tables, models, folder, **options) -> list:
 
 def read_large(folder) -> pd.DataFrame:
     "Return the finished cells of a run, a row each"
-    records = last_records(Store(folder).lines("cells", LargeCell._fields), LargeCell)
-    return pd.DataFrame([record for record in records if "error" not in record])
+    return read_frame(folder, LargeCell)
 
 
 def large_measure(frame: pd.DataFrame, measure: str) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from .collections import load_table, table_folds, target_kind
 from .measures import MEASURES, measure_fit
 from .peers import PEERS
 from ..paper.reports import Table, spread_apart
-from ..paper.results_store import Store, last_records, run_grid
+from ..paper.results_store import read_frame, run_grid
 from ..paper.statistics import plot_critical_difference, rank_models, signed_rank
 
 # %% ../../nbs/lab/many_tables.ipynb #0c6a116d
@@ -79,8 +79,7 @@ def run_tables(tables, models, folder, **options) -> list:
 
 def read_tables(folder) -> pd.DataFrame:
     "Return the finished cells of a run, a row each"
-    records = last_records(Store(folder).lines("cells", TableCell._fields), TableCell)
-    return pd.DataFrame([record for record in records if "error" not in record])
+    return read_frame(folder, TableCell)
 
 # %% ../../nbs/lab/many_tables.ipynb #a01321db
 def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -112,7 +111,7 @@ def ranks(frame: pd.DataFrame, measure: str) -> pd.Series:
     values = per_table(frame, measure).dropna()
     return rank_models(_gains(values, measure))
 
-
+# %% ../../nbs/lab/many_tables.ipynb #a8af2741
 # what the default is tested against
 TESTED = ["knn", "forest", "extra_trees", "boosting", "gp", "svm", "ridge"]
 
@@ -141,7 +140,7 @@ def duels(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     found["p, Holm"] = (ordered * n_left).cummax().clip(upper=1)
     return found
 
-
+# %% ../../nbs/lab/many_tables.ipynb #46259ef6
 def losses(frame: pd.DataFrame, measure: str, by: float = 0.01) -> pd.DataFrame:
     "Return the tables on which another model is better by more than `by`, the worst first"
     wide = _gains(per_table(frame, measure), measure)
@@ -175,17 +174,18 @@ def verdict(frame: pd.DataFrame, measure: str, others=TESTED) -> str:
     compared = frame[frame["model"].isin(["ke", *others])]
     found = duels(compared, measure).sort_values("p, Holm", kind="stable")
     groups = {"better than": [], "worse than": [], "not separable from": []}
-    for name, row in found.to_dict("index").items():
-        if row["p, Holm"] >= 0.05:
+    for name, row in found.iterrows():
+        p = row["p, Holm"]
+        if p >= 0.05:
             words = "not separable from"
         else:
             words = "better than" if row["mean gain"] > 0 else "worse than"
-        title = PEERS[name].title
-        counts = f"{row['won']}/{row['tied']}/{row['lost']}"
-        groups[words].append(f"{title} ({counts}, p = {row['p, Holm']:.2g})")
+        counts = "/".join(f"{row[count]:.0f}" for count in ("won", "tied", "lost"))
+        groups[words].append(f"{PEERS[name].title} ({counts}, p = {p:.2g})")
     parts = [f"{words} {', '.join(names)}" for words, names in groups.items() if names]
+    title, _ = MEASURES[measure]
     ours = PEERS["ke"].title
-    return f"By {MEASURES[measure][0]}, {ours} is {'; '.join(parts)}."
+    return f"By {title}, {ours} is {'; '.join(parts)}."
 
 # %% ../../nbs/lab/many_tables.ipynb #d505edc1
 def collection_table(frame: pd.DataFrame) -> Table:

@@ -69,8 +69,7 @@ def encoded(model):
 
 # %% ../../nbs/lab/peers.ipynb #18d0ce16
 class Tuned(BaseEstimator):
-    """A model whose settings are searched on some rows, and which is then fitted to all of them, or
-    to at most `fitted`"""
+    "A model whose settings are searched on some rows, then fitted to all or at most `fitted`"
 
     def __init__(self, model, grid=None, searched=2000, fitted=None):
         self.model = model
@@ -105,10 +104,9 @@ class Tuned(BaseEstimator):
             raise AttributeError(name)
         return getattr(self.model_, name)
 
-
+# %% ../../nbs/lab/peers.ipynb #eae06429
 class TunedSVC(Tuned):
-    """An SVM whose settings are searched without Platt's probabilities, with which it would take
-    four times as long"""
+    "An SVM whose settings are searched without Platt's probabilities"
 
     def fit(self, X, y):
         "Search without probabilities, and fit with them"
@@ -187,7 +185,7 @@ def _pytabkit(name, X):
     model = getattr(pytabkit, name)(device="cpu", random_state=0, n_cv=5, n_threads=1, verbosity=0)
     return make_pipeline(numbers.set_output(transform="pandas"), model)
 
-
+# %% ../../nbs/lab/peers.ipynb #0b97e15f
 class OtherLibrary(BaseEstimator):
     "A model of another library with its defaults"
 
@@ -234,7 +232,7 @@ class Peer:
     # what has to be installed for them
     package: str | None = None
 
-
+# %% ../../nbs/lab/peers.ipynb #e5dfd4b9
 def _named(step: str, grid: dict) -> dict:
     return {f"{step}__{name}": list(values) for name, values in grid.items()}
 
@@ -259,7 +257,7 @@ def _standard_target(regressor, step, grid, *sizes):
 def _few_rows(regression, grid=None):
     return Tuned(encoded(regression), grid, 1000, 3000)
 
-
+# %% ../../nbs/lab/peers.ipynb #b9da6b7c
 class WithIntervals(KernelSelfEncoderRegressor):
     "The regressor with its jackknife+ as a method"
 
@@ -267,7 +265,7 @@ class WithIntervals(KernelSelfEncoderRegressor):
         "Return the intervals of `predict_interval`"
         return predict_interval(self, X, coverage)
 
-
+# %% ../../nbs/lab/peers.ipynb #f0a1ba53
 def _trees(title, classifier, regressor, n=300):
     return Peer(
         title,
@@ -288,7 +286,7 @@ def _extra(title, build, name, package, average=lambda model: model):
     )
 
 # %% ../../nbs/lab/peers.ipynb #3ea229a7
-PEERS = {
+BASELINES = {
     "forest": _trees("Random forest", RandomForestClassifier, RandomForestRegressor),
     "extra_trees": _trees("Extra trees", ExtraTreesClassifier, ExtraTreesRegressor),
     "knn": Peer(
@@ -327,6 +325,10 @@ PEERS = {
         lambda: HistGradientBoostingClassifier(random_state=0),
         lambda: HistGradientBoostingRegressor(random_state=0),
     ),
+}
+
+# %% ../../nbs/lab/peers.ipynb #d80953e1
+OURS = {
     "ke": Peer(
         "Kernel SE",
         "ours",
@@ -355,6 +357,10 @@ PEERS = {
         lambda: _laplace_knn(KNeighborsRegressor),
         "k",
     ),
+}
+
+# %% ../../nbs/lab/peers.ipynb #c9361445
+EXTRAS = {
     "lightgbm": _extra("LightGBM", _lightgbm, "LGBM", "lightgbm"),
     "lightgbm_5": _extra("LightGBM, 5 averaged", _lightgbm, "LGBM", "lightgbm", AverageOfFive),
     "catboost": _extra("CatBoost", _catboost, "CatBoost", "catboost"),
@@ -363,7 +369,9 @@ PEERS = {
 }
 
 # %% ../../nbs/lab/peers.ipynb #7be02f16
-LARGE_PEERS = {name: PEERS[name] for name in ("ke", "lightgbm", "boosting", "catboost", "knn")} | {
+PEERS = BASELINES | OURS | EXTRAS
+LARGE_PEERS = {
+    **{name: PEERS[name] for name in ("ke", "lightgbm", "boosting", "catboost", "knn")},
     "forest": _trees("Random forest", RandomForestClassifier, RandomForestRegressor, 100),
     "linear": Peer(
         "Linear",
