@@ -36,7 +36,7 @@ def measure_large(cell: LargeCell) -> dict:
     facts = measure_fit(LARGE_PEERS[cell.model], kind, X, y, train, test)
     return {"rows": len(train)} | facts
 
-
+# %% ../../nbs/lab/large_tables.ipynb #eb0fb448
 # roughly, processor seconds of a fit and its answers to a hundred thousand rows of 20 columns
 COSTS = {
     "ke": 60.0,

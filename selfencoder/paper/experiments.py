@@ -214,7 +214,7 @@ class _Split:
         network = SelfEncoderNetwork(d, n, hidden, activation, output_activation)
         return start_random(network, torch.Generator().manual_seed(seed))
 
-
+# %% ../../nbs/paper/09_experiments.ipynb #beb4a6eb
 @torch.no_grad()
 def vote_accuracies(splits: list, networks: list, vote: str = "uniform") -> np.ndarray:
     """Return for each network the accuracy of the vote of the 5 most probable outputs on its
@@ -231,7 +231,35 @@ def vote_accuracies(splits: list, networks: list, vote: str = "uniform") -> np.n
         result.append((predicted == split.answers).mean())
     return np.array(result)
 
-# %% ../../nbs/paper/09_experiments.ipynb #beb4a6eb
+# %% ../../nbs/paper/09_experiments.ipynb #ccb97072
+def train_together(jobs: list, points: list, result: np.ndarray, budget: Budget):
+    "Train the networks of one batch; write the accuracies on their way into `result`"
+    i, j, splits, networks, rates = zip(*jobs)
+
+    def look(epoch):
+        if {"epoch": epoch} in points:
+            k = points.index({"epoch": epoch})
+            result[i, j, k] = vote_accuracies(splits, networks, budget.vote)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        adam_many(
+            networks,
+            [split.rows for split in splits],
+            learning_rates=rates,
+            loss=budget.loss,
+            learning_rate_decay=PAPER.learning_rate_decay,
+            max_iter=budget.epochs,
+            tol=0.0,
+            n_iter_no_change=budget.epochs + 1,
+            look_every=budget.epochs,
+            callback=look,
+            callback_every=budget.look_every,
+            batch_size=budget.batch_size,
+            alpha=budget.weight_decay or 0.0,
+        )
+
+# %% ../../nbs/paper/09_experiments.ipynb #602f8582
 @dataclass(frozen=True)
 class NetworkModel(Model):
     "A self-encoder of the paper; the epoch is its path"
@@ -259,37 +287,8 @@ class NetworkModel(Model):
             jobs = batches.setdefault((output, drawn.rows.shape[1]), [])
             jobs.append((i, j, drawn, network, rate))
         for _, jobs in sorted(batches.items()):
-            self._train_together(jobs, result, budget)
+            train_together(jobs, self.points(budget), result, budget)
         return result
-
-    # train the networks of one batch; write the accuracies on their way into `result`
-    def _train_together(self, jobs, result, budget):
-        i, j, splits, networks, rates = zip(*jobs)
-        points = self.points(budget)
-
-        def look(epoch):
-            if {"epoch": epoch} in points:
-                k = points.index({"epoch": epoch})
-                result[i, j, k] = vote_accuracies(splits, networks, budget.vote)
-
-        # the epoch is selected, so training up to the last one is intended
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            adam_many(
-                networks,
-                [split.rows for split in splits],
-                learning_rates=rates,
-                loss=budget.loss,
-                learning_rate_decay=PAPER.learning_rate_decay,
-                max_iter=budget.epochs,
-                tol=0.0,
-                n_iter_no_change=budget.epochs + 1,
-                look_every=budget.epochs,
-                callback=look,
-                callback_every=budget.look_every,
-                batch_size=budget.batch_size,
-                alpha=budget.weight_decay or 0.0,
-            )
 
 # %% ../../nbs/paper/09_experiments.ipynb #e9d2b1da
 def _rate(name):
@@ -495,7 +494,7 @@ def work(cell: Cell, budget: Budget) -> float:
     size = min(n, 0.1) * n if "sampled" in cell.model else n * n
     return 0.1 + (0.01 * size * trainings + 0.0007) * budget.evaluations * budget.epochs
 
-
+# %% ../../nbs/paper/09_experiments.ipynb #c1774bec
 def _is_worth_running(model, protocol, budget):
     family = MODELS[model].family
     if protocol == "nested":

@@ -101,7 +101,7 @@ def _row(texts, tag):
     cells = "".join(f"<{tag}>{text}</{tag}>" for text in texts)
     return f"<tr>{cells}</tr>"
 
-
+# %% ../../nbs/paper/reports.ipynb #d8c934b2
 @dataclass
 class Table:
     "Rows of text; `bold` has the positions (row, column) of what stands out"
@@ -386,7 +386,7 @@ def _protocol_parts(frame, protocol):
         parts.append(_as_image(plot_times(frame, protocol), "time against accuracy"))
     return parts
 
-
+# %% ../../nbs/paper/reports.ipynb #0902f1d4
 def html_report(frame: pd.DataFrame, runs: list, notes: list = ()) -> str:
     "Return one page with every table and figure"
     parts = ["<h1>The self-encoder's tables, computed again</h1>", _list(facts(runs))]
