@@ -97,7 +97,8 @@ def run_benchmark(name: str, benchmark, store: Store, command: str):
     how = provenance(command, threads=1)
     cases = list(tqdm(benchmark(), desc=name, unit=" cases"))
     store.write(name, how | {"cases": cases})
-    print(case_table(cases).to_string(index=False), flush=True)
+    table = case_table(cases)
+    print(table.to_string(index=False), flush=True)
 
 
 def case_table(cases: list, digits: int = 4) -> pd.DataFrame:

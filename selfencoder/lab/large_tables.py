@@ -84,11 +84,11 @@ def large_measure(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     "Return a measure: a row for each table, a column for each model"
     if measure not in frame:
         return pd.DataFrame()
-    wide = frame.dropna(subset=[measure]).pivot(index="table", columns="model", values=measure)
+    measured = frame.dropna(subset=[measure])
+    wide = measured.pivot(index="table", columns="model", values=measure).rename_axis(columns=None)
     tables = [name for name in LARGE_TABLES if name in wide.index]
     titles = {name: peer.title for name, peer in LARGE_PEERS.items() if name in wide}
-    shown = wide.loc[tables, list(titles)].rename(columns=titles)
-    return shown.rename_axis(columns=None)
+    return wide.loc[tables, list(titles)].rename(columns=titles)
 
 
 def large_summary(frame: pd.DataFrame) -> dict:

@@ -20,7 +20,7 @@ from .measures import MEASURES, measure_fit
 from .peers import PEERS
 from ..paper.reports import Table, spread_apart
 from ..paper.results_store import read_frame, run_grid
-from ..paper.statistics import plot_critical_difference, rank_models, signed_rank
+from ..paper.statistics import plot_critical_difference, rank_models, tally
 
 # %% ../../nbs/lab/many_tables.ipynb #0c6a116d
 class TableCell(NamedTuple):
@@ -126,14 +126,7 @@ def duels(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
         both = frame[frame["model"].isin(["ke", other])]
         pair = per_table(both, measure).dropna()
         gained = _gains(pair["ke"] - pair[other], measure)
-        d = gained.round(12)
-        rows[other] = {
-            "won": sum(d > 0),
-            "tied": sum(d == 0),
-            "lost": sum(d < 0),
-            "mean gain": d.mean(),
-            "p": signed_rank(d),
-        }
+        rows[other] = tally(gained.round(12))
     found = pd.DataFrame.from_dict(rows, orient="index")
     ordered = found["p"].sort_values(kind="stable")
     n_left = np.arange(len(ordered), 0, -1)
@@ -144,10 +137,10 @@ def duels(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
 def losses(frame: pd.DataFrame, measure: str, by: float = 0.01) -> pd.DataFrame:
     "Return the tables on which another model is better by more than `by`, the worst first"
     wide = _gains(per_table(frame, measure), measure)
-    others = wide.drop(columns="ke")
-    ahead = others.sub(wide["ke"], axis=0).stack()
+    ours = wide.pop("ke")
+    ahead = wide.sub(ours, axis=0).stack().rename("better by")
     worst = ahead[ahead > by].sort_values(ascending=False)
-    return worst.rename("better by").reset_index()
+    return worst.reset_index()
 
 # %% ../../nbs/lab/many_tables.ipynb #eb7befac
 def summary(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -174,14 +167,11 @@ def verdict(frame: pd.DataFrame, measure: str, others=TESTED) -> str:
     compared = frame[frame["model"].isin(["ke", *others])]
     found = duels(compared, measure).sort_values("p, Holm", kind="stable")
     groups = {"better than": [], "worse than": [], "not separable from": []}
-    for name, row in found.iterrows():
-        p = row["p, Holm"]
+    for name, won, tied, lost, gain, _, p in found.itertuples():
+        words = "better than" if gain > 0 else "worse than"
         if p >= 0.05:
             words = "not separable from"
-        else:
-            words = "better than" if row["mean gain"] > 0 else "worse than"
-        counts = "/".join(f"{row[count]:.0f}" for count in ("won", "tied", "lost"))
-        groups[words].append(f"{PEERS[name].title} ({counts}, p = {p:.2g})")
+        groups[words].append(f"{PEERS[name].title} ({won}/{tied}/{lost}, p = {p:.2g})")
     parts = [f"{words} {', '.join(names)}" for words, names in groups.items() if names]
     title, _ = MEASURES[measure]
     ours = PEERS["ke"].title
@@ -252,7 +242,10 @@ def plot_cost(frame: pd.DataFrame, measure: str, ax=None):
 def plot_table_ranks(frame: pd.DataFrame, measure: str):
     """Plot the mean ranks of the models over the tables that all of them have, with their critical
     difference"""
-    scores = _gains(per_table(frame, measure).dropna(), measure)
-    titles = {model: PEERS[model].title for model in scores}
-    styles = {model: {"color": _colour(model)} for model in scores}
-    return plot_critical_difference(scores, titles, styles)
+    values = per_table(frame, measure).dropna()
+    titles = {}
+    styles = {}
+    for model in values:
+        titles[model] = PEERS[model].title
+        styles[model] = {"color": _colour(model)}
+    return plot_critical_difference(_gains(values, measure), titles, styles)

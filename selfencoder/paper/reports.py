@@ -30,7 +30,7 @@ from selfencoder.paper.statistics import (
     critical_difference,
     plot_critical_difference,
     rank_models,
-    signed_rank,
+    tally,
 )
 
 # %% ../../nbs/paper/reports.ipynb #b25e1f59
@@ -249,10 +249,9 @@ def comparable_means(frame: pd.DataFrame, protocol: str = "nested", models=None)
     """Return mean accuracies on the datasets that most models have, of the models that have all of
     these"""
     wide = means(frame, protocol)["mean"].unstack("model")
-    there = [model for model in (models or MODELS) if model in wide]
-    wide = wide[there]
-    share = wide.notna().mean(axis=1)
-    return wide[share > 0.5].dropna(axis=1)
+    wide = wide[[model for model in models or MODELS if model in wide]]
+    is_frequent = wide.notna().mean(axis=1) > 0.5
+    return wide[is_frequent].dropna(axis=1)
 
 # %% ../../nbs/paper/reports.ipynb #5accb723
 def mean_ranks(frame: pd.DataFrame, protocol: str = "nested", models=None) -> tuple:
@@ -436,17 +435,18 @@ def compare(
     if datasets is not None:
         result = result[result.index.isin(datasets)]
     d = result.difference.round(12)
+    counts = tally(d)
     clear = d[result.p < 0.05]
     return {
         "first": column_title(first),
         "second": column_title(second),
         "protocol": protocol,
         "datasets": len(d),
-        "won": int((d > 0).sum()),
-        "tied": int((d == 0).sum()),
-        "lost": int((d < 0).sum()),
-        "mean": round(d.mean(), 4),
-        "p": round(signed_rank(d), 4),
+        "won": counts["won"],
+        "tied": counts["tied"],
+        "lost": counts["lost"],
+        "mean": round(counts["mean gain"], 4),
+        "p": round(counts["p"], 4),
         "clearly better": int((clear > 0).sum()),
         "clearly worse": int((clear < 0).sum()),
     }
