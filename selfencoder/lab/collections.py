@@ -99,10 +99,13 @@ def read_raw(file: str, content: bytes) -> pd.DataFrame:
 # %% ../../nbs/lab/collections.ipynb #4ac623a0
 def split_target(frame: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, np.ndarray]:
     "Return the columns with names, and the last one: the target, classes or numbers"
-    X = frame.iloc[:, :-1]
+    target = frame.columns[-1]
+    y = frame[target]
+    X = frame.drop(columns=target)
     X.columns = [f"x{j}" for j in range(X.shape[1])]
-    y = frame.iloc[:, -1]
-    return X, y.to_numpy(dtype=str if kind == "classes" else float)
+    if kind == "classes":
+        return X, y.to_numpy(dtype=str)
+    return X, y.to_numpy(dtype=float)
 
 
 def numbers_or_categories(column: pd.Series) -> pd.Series:

@@ -168,11 +168,18 @@ def verdict(frame: pd.DataFrame, measure: str, others=TESTED) -> str:
     found = duels(compared, measure).sort_values("p, Holm", kind="stable")
     groups = {"better than": [], "worse than": [], "not separable from": []}
     for name, won, tied, lost, gain, _, p in found.itertuples():
-        words = "better than" if gain > 0 else "worse than"
         if p >= 0.05:
             words = "not separable from"
-        groups[words].append(f"{PEERS[name].title} ({won}/{tied}/{lost}, p = {p:.2g})")
-    parts = [f"{words} {', '.join(names)}" for words, names in groups.items() if names]
+        elif gain > 0:
+            words = "better than"
+        else:
+            words = "worse than"
+        title = PEERS[name].title
+        groups[words].append(f"{title} ({won}/{tied}/{lost}, p = {p:.2g})")
+    parts = []
+    for words, names in groups.items():
+        if names:
+            parts.append(f"{words} {', '.join(names)}")
     title, _ = MEASURES[measure]
     ours = PEERS["ke"].title
     return f"By {title}, {ours} is {'; '.join(parts)}."

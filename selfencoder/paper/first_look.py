@@ -75,16 +75,19 @@ def plan(
 def figures(computed: list, read: list = ()) -> pd.DataFrame:
     "Return mean, standard error (`sd`), folds and mark for each dataset and model"
     marked = [record | {"mark": "°"} for record in read]
-    records = [{"mark": ""} | record for record in [*computed, *marked]]
-    frame = pd.DataFrame(records, columns=["dataset", "model", "accuracy", "mark"])
+    plain = [record | {"mark": ""} for record in computed]
+    columns = ["dataset", "model", "accuracy", "mark"]
+    frame = pd.DataFrame([*plain, *marked], columns=columns)
     # a cell that failed has no accuracy
-    groups = frame.dropna(subset="accuracy").groupby(["dataset", "model"])
+    frame = frame.dropna(subset="accuracy")
+    groups = frame.groupby(["dataset", "model"])
     summary = groups["accuracy"].agg(mean="mean", sd="sem", n="size")
     summary["mark"] = groups["mark"].first()
     # of fewer than three folds: the error of a share of the rows that were tested
     few = summary[summary["n"] < 3]
     sizes = [len(load_dataset(dataset).target) for dataset, _ in few.index]
-    tested = few["n"] * np.array(sizes) / PAPER.n_folds
+    n_rows = np.array(sizes)
+    tested = few["n"] * n_rows / PAPER.n_folds
     variance = few["mean"] * (1 - few["mean"])
     summary.loc[few.index, "sd"] = np.sqrt(variance / tested)
     return summary

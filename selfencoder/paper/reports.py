@@ -88,8 +88,10 @@ def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
     there = summary[summary.index.isin(cells)]
     if there.empty:
         return np.nan, np.nan, ""
-    best = there.loc[there["mean"].idxmax()]
-    return float(best["mean"]), float(best["sd"]), best.get("mark", "")
+    highest = there["mean"].idxmax()
+    best = there.loc[highest]
+    mark = best.get("mark", "")
+    return float(best["mean"]), float(best["sd"]), mark
 
 # %% ../../nbs/paper/reports.ipynb #10deefbf
 # without a line break in "0.95 ± 0.01"
@@ -417,10 +419,12 @@ def with_best(frame: pd.DataFrame) -> pd.DataFrame:
     parts = [frame]
     keys = ["protocol", "dataset", "model"]
     for name, (_, models) in BEST_OF.items():
-        some = frame[frame.model.isin(models)].set_index(keys, drop=False)
+        is_one = frame["model"].isin(models)
+        some = frame[is_one].set_index(keys, drop=False)
         mean = some["accuracy"].groupby(level=keys).mean()
         best = mean.groupby(level=keys[:2]).idxmax()
-        parts.append(some.loc[some.index.isin(best)].assign(model=name))
+        is_best = some.index.isin(best)
+        parts.append(some[is_best].assign(model=name))
     return pd.concat(parts, ignore_index=True)
 
 # %% ../../nbs/paper/reports.ipynb #7976b2ba

@@ -231,12 +231,12 @@ def cell_of(record: dict, kind: type):
 
 
 def last_records(records: list, kind: type) -> list:
-    "Return of each cell the last record"
+    "Return the last record of each cell"
     return list({cell_of(record, kind): record for record in records}.values())
 
 
 def read_cells(folder, kind: type) -> list:
-    "Return the records of a run, of each cell the last one"
+    "Return the last record of each cell of a run"
     return last_records(Store(folder).lines("cells", kind._fields), kind)
 
 
