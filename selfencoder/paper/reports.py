@@ -251,8 +251,10 @@ def comparable_means(frame: pd.DataFrame, protocol: str = "nested", models=None)
     """Return mean accuracies on the datasets that most models have, of the models that have all of
     these"""
     wide = means(frame, protocol)["mean"].unstack("model")
-    wide = wide[[model for model in models or MODELS if model in wide]]
-    is_frequent = wide.notna().mean(axis=1) > 0.5
+    there = [model for model in models or MODELS if model in wide]
+    wide = wide[there]
+    share = wide.notna().mean(axis=1)
+    is_frequent = share > 0.5
     return wide[is_frequent].dropna(axis=1)
 
 # %% ../../nbs/paper/reports.ipynb #5accb723
