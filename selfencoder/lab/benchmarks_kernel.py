@@ -39,6 +39,7 @@ from selfencoder.kernel.estimators import (
     KernelSelfEncoderClassifier,
     KernelSelfEncoderRegressor,
 )
+from ..kernel.smoothers import Rows
 from .ablation import compare_ablation
 from .benchmarks_network import in_a_process, peak_bytes, take_turns, timed
 from ..network.coordinates import TableCoordinates
@@ -103,7 +104,7 @@ def _contenders(n, target):
         fits[name] = partial(model.fit, X, y)
     return fits
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #41ae8f79
 def compare_fit():
     "Compare the processor time of a fit in 20 columns with that of the other contenders"
     others = ["forest of 300", "SVM, 20 settings, 3 folds"]
@@ -176,6 +177,22 @@ def compare_noise():
             yield case
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #c2f31156
+def recall(geometry, Z, k=10) -> float:
+    "Return the share of the `k` most similar rows that the search finds, for the rows `Z`"
+    similarity = geometry.similarity
+    queries = Rows(np.asarray(Z, dtype=geometry.Z.dtype))
+    found, _ = similarity.nearest(queries, k)
+    half_squares = []
+    for first in range(0, len(similarity.rows), 2000):
+        block = similarity.rows.take(slice(first, first + 2000))
+        half_squares.append(similarity.half_squares(queries, block).numpy())
+    ordered = np.partition(np.concatenate(half_squares, axis=1), k - 1)
+    # equals are as good
+    limit = ordered[:, [k - 1]] + 1e-9
+    is_found = found**2 / 2 <= limit
+    return float(is_found.mean())
+
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #48163f8a
 def landmark_cost(n: int) -> dict:
     "Return seconds and peak memory of a fit to `n` rows, and of 1,000 queries (median of five)"
     torch.set_num_threads(2)
@@ -208,11 +225,10 @@ def landmark_cost(n: int) -> dict:
         "queries wall": query["wall"],
         "accuracy": float(query["reached"]),
         "leave-one-out": model.loo_score_,
-        # the share of the nearest rows that the search finds
-        "recall": model.geometry_.similarity.recall,
+        "recall": recall(model.geometry_, model.coordinates_.transform(new[:100])),
     }
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #024d8e81
 def compare_growth():
     "Measure a fit and 1,000 queries from 10,000 to 1,000,000 rows of 20 columns, 1,000 landmarks"
     before = None
@@ -246,7 +262,7 @@ def doubts_by_cleanlab(X, y, seed) -> np.ndarray:
     quality = get_label_quality_scores(y, shares)
     return np.argsort(quality, kind="stable")
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #ce743839
 def compare_doubts():
     "Count wrong labels among the most doubtful, and with cleanlab on a forest; mean of three draws"
     from cleanlab.version import __version__ as cleanlab_version
@@ -309,7 +325,7 @@ def interval_of_one_width(model, Q, y, coverage):
     errors = np.abs(y - model.predict(None))
     return of_one_width(model.predict(Q), errors, coverage)
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #1d14351b
 def forest_interval(X, y, Q, coverage, seed):
     "Return intervals by a quantile forest: quantiles of the targets that share leaves with a query"
     coordinates = TableCoordinates(None).fit(X)
@@ -346,16 +362,19 @@ def real_tables():
 
 def made_up_tables():
     "Yield made-up tables with a number to predict: name, columns, target"
-    yield "Friedman 1", *make_friedman1(600, noise=1.0, random_state=0)
-    yield "Friedman 2", *make_friedman2(600, noise=100.0, random_state=0)
+    X, y = make_friedman1(600, noise=1.0, random_state=0)
+    yield "Friedman 1", X, y
+    X, y = make_friedman2(600, noise=100.0, random_state=0)
+    yield "Friedman 2", X, y
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, (600, 3))
     a, b, _ = X.T
-    noise = rng.normal(0, 0.1 + 0.3 * np.abs(b))
-    yield "noise that grows", X, np.sin(2 * a) + noise
+    spread = 0.1 + 0.3 * np.abs(b)
+    y = np.sin(2 * a) + rng.normal(0, spread)
+    yield "noise that grows", X, y
     yield "nothing but noise", X, rng.standard_t(3, 600)
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #940b9ae6
 def score_interval(interval, y, hardness, spread):
     "Return coverage, by thirds of `hardness` too, and width and score in units of `spread`"
     low, high = interval.T
@@ -375,7 +394,7 @@ def score_interval(interval, y, hardness, spread):
         "interval score": (width + 20 * (below + above)).mean() / spread,
     }
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #83d7b33f
 def compare_intervals():
     "Compare intervals of 90 % with split conformal ones and a quantile forest, five times"
     for name, X, y in [*real_tables(), *made_up_tables()]:
@@ -428,7 +447,7 @@ def split_sets(model, X, y, Q, coverage, seed):
     found[np.arange(len(Q)), most_probable] = True
     return found
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #3e3787c5
 def compare_sets():
     "Compare coverage and size of 90 % sets with split conformal prediction; mean of five divisions"
     for name in ("wine", "glass", "ecoli", "breast_cancer", "ionosphere", "german_categorical"):
@@ -490,7 +509,7 @@ def novelty_scores(train, queries, seed) -> dict:
         "isolation forest": -isolation.score_samples(Z),
     }
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #c6217c38
 def compare_novelty():
     "Compare the AUROC of a class left out with distances, LOF and a forest; mean over three draws"
     names = "wine glass ecoli breast_cancer ionosphere digits german_categorical"
@@ -541,7 +560,7 @@ class EncodedImputer:
             filled[name] = X[name].fillna(most)
         return filled
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #6f319cc7
 def medians_and_modes(X: pd.DataFrame) -> pd.DataFrame:
     "Fill missing values by the median of numbers, the most frequent level of categories"
     medians = X.median(numeric_only=True)
@@ -563,7 +582,7 @@ def imputation_errors(filled, observed, lost) -> dict:
             numbers.append(error / column.std())
     return {"error of numbers": np.mean(numbers), "wrong categories": np.mean(categories)}
 
-
+# %% ../../nbs/lab/benchmarks_kernel.ipynb #0dfd49bc
 def compare_holes():
     "Compare errors of imputed values with those of scikit-learn's imputers; mean of two draws"
     from sklearn.experimental import enable_iterative_imputer  # noqa: F401
@@ -571,8 +590,8 @@ def compare_holes():
 
     for name in ("wine", "glass", "ecoli", "liver", "breast_cancer", "german_categorical"):
         X, y = load_dataset(name, return_X_y=True, as_frame=True)
-        classes = y.astype(str).astype("category")
-        observed = X.assign(target=classes).dropna().reset_index(drop=True)
+        observed = X.assign(target=y.astype(str).astype("category"))
+        observed = observed.dropna().reset_index(drop=True)
         numbers = observed.select_dtypes("number").columns
         observed[numbers] = observed[numbers].astype(float)
         for share in (0.1, 0.3):

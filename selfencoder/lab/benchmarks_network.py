@@ -85,7 +85,9 @@ torch.set_num_threads(1)
 import {module} as module
 print(json.dumps(eval({call!r}, vars(module))))"""
     command = [sys.executable, "-c", code]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    answer = subprocess.run(command, capture_output=True, text=True)
+    if answer.returncode:
+        raise RuntimeError(answer.stderr.strip().splitlines()[-1])
     return json.loads(answer.stdout.splitlines()[-1])
 
 # %% ../../nbs/lab/benchmarks_network.ipynb #8d3bdc6e
@@ -95,7 +97,8 @@ def run_benchmark(name: str, benchmark, store: Store, command: str):
     how = provenance(command, threads=1)
     cases = list(tqdm(benchmark(), desc=name, unit=" cases"))
     store.write(name, how | {"cases": cases})
-    print(case_table(cases).to_string(index=False), flush=True)
+    table = case_table(cases)
+    print(table.to_string(index=False), flush=True)
 
 
 def case_table(cases: list, digits: int = 4) -> pd.DataFrame:
@@ -198,7 +201,7 @@ def _solve(solver, Z, alpha, **options):
     solver(network, Z, alpha=alpha, **options)
     return objective(network, Z, alpha)
 
-
+# %% ../../nbs/lab/benchmarks_network.ipynb #1f0db3a9
 def compare_newton():
     "Measure Newton against 300 epochs of our own Adam, and against scikit-learn one-vs-rest"
     alpha = 0.05

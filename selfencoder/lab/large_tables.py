@@ -14,7 +14,7 @@ import pandas as pd
 from .collections import LARGE_TABLES, load_large
 from .measures import MEASURES, measure_fit
 from .peers import LARGE_PEERS
-from ..paper.results_store import Store, last_records, run_grid
+from ..paper.results_store import read_frame, run_grid
 
 # %% ../../nbs/lab/large_tables.ipynb #788bd9af
 class LargeCell(NamedTuple):
@@ -36,7 +36,7 @@ def measure_large(cell: LargeCell) -> dict:
     facts = measure_fit(LARGE_PEERS[cell.model], kind, X, y, train, test)
     return {"rows": len(train)} | facts
 
-
+# %% ../../nbs/lab/large_tables.ipynb #eb0fb448
 # roughly, processor seconds of a fit and its answers to a hundred thousand rows of 20 columns
 COSTS = {
     "ke": 60.0,
@@ -77,19 +77,18 @@ def run_large(tables, models, folder, **options) -> list:
 
 def read_large(folder) -> pd.DataFrame:
     "Return the finished cells of a run, a row each"
-    records = last_records(Store(folder).lines("cells", LargeCell._fields), LargeCell)
-    return pd.DataFrame([record for record in records if "error" not in record])
+    return read_frame(folder, LargeCell)
 
 
 def large_measure(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     "Return a measure: a row for each table, a column for each model"
     if measure not in frame:
         return pd.DataFrame()
-    wide = frame.dropna(subset=[measure]).pivot(index="table", columns="model", values=measure)
+    measured = frame.dropna(subset=[measure])
+    wide = measured.pivot(index="table", columns="model", values=measure).rename_axis(columns=None)
     tables = [name for name in LARGE_TABLES if name in wide.index]
     titles = {name: peer.title for name, peer in LARGE_PEERS.items() if name in wide}
-    shown = wide.loc[tables, list(titles)].rename(columns=titles)
-    return shown.rename_axis(columns=None)
+    return wide.loc[tables, list(titles)].rename(columns=titles)
 
 
 def large_summary(frame: pd.DataFrame) -> dict:

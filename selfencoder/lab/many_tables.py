@@ -19,8 +19,8 @@ from .collections import load_table, table_folds, target_kind
 from .measures import MEASURES, measure_fit
 from .peers import PEERS
 from ..paper.reports import Table, spread_apart
-from ..paper.results_store import Store, last_records, run_grid
-from ..paper.statistics import plot_critical_difference, rank_models, signed_rank
+from ..paper.results_store import read_frame, run_grid
+from ..paper.statistics import plot_critical_difference, rank_models, tally
 
 # %% ../../nbs/lab/many_tables.ipynb #0c6a116d
 class TableCell(NamedTuple):
@@ -79,8 +79,7 @@ def run_tables(tables, models, folder, **options) -> list:
 
 def read_tables(folder) -> pd.DataFrame:
     "Return the finished cells of a run, a row each"
-    records = last_records(Store(folder).lines("cells", TableCell._fields), TableCell)
-    return pd.DataFrame([record for record in records if "error" not in record])
+    return read_frame(folder, TableCell)
 
 # %% ../../nbs/lab/many_tables.ipynb #a01321db
 def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -112,7 +111,7 @@ def ranks(frame: pd.DataFrame, measure: str) -> pd.Series:
     values = per_table(frame, measure).dropna()
     return rank_models(_gains(values, measure))
 
-
+# %% ../../nbs/lab/many_tables.ipynb #a8af2741
 # what the default is tested against
 TESTED = ["knn", "forest", "extra_trees", "boosting", "gp", "svm", "ridge"]
 
@@ -127,28 +126,21 @@ def duels(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
         both = frame[frame["model"].isin(["ke", other])]
         pair = per_table(both, measure).dropna()
         gained = _gains(pair["ke"] - pair[other], measure)
-        d = gained.round(12)
-        rows[other] = {
-            "won": sum(d > 0),
-            "tied": sum(d == 0),
-            "lost": sum(d < 0),
-            "mean gain": d.mean(),
-            "p": signed_rank(d),
-        }
+        rows[other] = tally(gained.round(12))
     found = pd.DataFrame.from_dict(rows, orient="index")
     ordered = found["p"].sort_values(kind="stable")
     n_left = np.arange(len(ordered), 0, -1)
     found["p, Holm"] = (ordered * n_left).cummax().clip(upper=1)
     return found
 
-
+# %% ../../nbs/lab/many_tables.ipynb #46259ef6
 def losses(frame: pd.DataFrame, measure: str, by: float = 0.01) -> pd.DataFrame:
     "Return the tables on which another model is better by more than `by`, the worst first"
     wide = _gains(per_table(frame, measure), measure)
-    others = wide.drop(columns="ke")
-    ahead = others.sub(wide["ke"], axis=0).stack()
+    ours = wide.pop("ke")
+    ahead = wide.sub(ours, axis=0).stack().rename("better by")
     worst = ahead[ahead > by].sort_values(ascending=False)
-    return worst.rename("better by").reset_index()
+    return worst.reset_index()
 
 # %% ../../nbs/lab/many_tables.ipynb #eb7befac
 def summary(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
@@ -175,17 +167,22 @@ def verdict(frame: pd.DataFrame, measure: str, others=TESTED) -> str:
     compared = frame[frame["model"].isin(["ke", *others])]
     found = duels(compared, measure).sort_values("p, Holm", kind="stable")
     groups = {"better than": [], "worse than": [], "not separable from": []}
-    for name, row in found.to_dict("index").items():
-        if row["p, Holm"] >= 0.05:
+    for name, won, tied, lost, gain, _, p in found.itertuples():
+        if p >= 0.05:
             words = "not separable from"
+        elif gain > 0:
+            words = "better than"
         else:
-            words = "better than" if row["mean gain"] > 0 else "worse than"
+            words = "worse than"
         title = PEERS[name].title
-        counts = f"{row['won']}/{row['tied']}/{row['lost']}"
-        groups[words].append(f"{title} ({counts}, p = {row['p, Holm']:.2g})")
-    parts = [f"{words} {', '.join(names)}" for words, names in groups.items() if names]
+        groups[words].append(f"{title} ({won}/{tied}/{lost}, p = {p:.2g})")
+    parts = []
+    for words, names in groups.items():
+        if names:
+            parts.append(f"{words} {', '.join(names)}")
+    title, _ = MEASURES[measure]
     ours = PEERS["ke"].title
-    return f"By {MEASURES[measure][0]}, {ours} is {'; '.join(parts)}."
+    return f"By {title}, {ours} is {'; '.join(parts)}."
 
 # %% ../../nbs/lab/many_tables.ipynb #d505edc1
 def collection_table(frame: pd.DataFrame) -> Table:
@@ -252,7 +249,10 @@ def plot_cost(frame: pd.DataFrame, measure: str, ax=None):
 def plot_table_ranks(frame: pd.DataFrame, measure: str):
     """Plot the mean ranks of the models over the tables that all of them have, with their critical
     difference"""
-    scores = _gains(per_table(frame, measure).dropna(), measure)
-    titles = {model: PEERS[model].title for model in scores}
-    styles = {model: {"color": _colour(model)} for model in scores}
-    return plot_critical_difference(scores, titles, styles)
+    values = per_table(frame, measure).dropna()
+    titles = {}
+    styles = {}
+    for model in values:
+        titles[model] = PEERS[model].title
+        styles[model] = {"color": _colour(model)}
+    return plot_critical_difference(_gains(values, measure), titles, styles)

@@ -11,6 +11,7 @@ from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import mean_absolute_error, r2_score
 
 from .peers import Peer
 
@@ -70,19 +71,16 @@ def class_measures(observed, shares, classes, n_train: int) -> dict:
 # %% ../../nbs/lab/measures.ipynb #cafbe1a1
 def number_measures(observed, predicted, scale: float) -> dict:
     "Return how good numbers are; `scale` is the standard deviation of the target"
-    error = observed - predicted
-    spread = observed - observed.mean()
-    unexplained = np.sum(error**2) / np.sum(spread**2)
-    absolute = np.abs(error).mean() / scale
-    return {"r2": float(1 - unexplained), "absolute_error": float(absolute)}
+    error = mean_absolute_error(observed, predicted)
+    return {"r2": r2_score(observed, predicted), "absolute_error": float(error / scale)}
 
 
 def interval_measures(observed, interval, scale: float) -> dict:
     "Return how often an interval contains the observed value, and how wide it is"
     low, high = interval.T
     inside = (low <= observed) & (observed <= high)
-    width = np.mean(high - low) / scale
-    return {"coverage": float(np.mean(inside)), "width": float(width)}
+    width = (high - low).mean() / scale
+    return {"coverage": float(inside.mean()), "width": float(width)}
 
 # %% ../../nbs/lab/measures.ipynb #ab5fb3ac
 def _intervals(model, X, observed, scale):

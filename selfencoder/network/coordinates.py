@@ -59,8 +59,7 @@ class Numbers:
         return cls(median, n_present < len(values), kind)
 
     def encode(self, column, name):
-        """Return the values, the median in place of missing ones, and if wanted the mark of missing
-        values"""
+        "Return the values, the median in place of missing ones, and the mark of missing values"
         values = floats_of(column, name, self.kind)
         missing = np.isnan(values)
         filled = np.where(missing, self.median, values)
@@ -106,8 +105,7 @@ class TableEncoding:
 
     @property
     def encoded_kinds(self):
-        """Return for each column of E 'number', 'missing' (a mark of missing values) or 'category'
-        (a bit)"""
+        "Return for each column of E 'number', 'missing' (the mark) or 'category' (a bit)"
         kinds = []
         for column in self.columns:
             if isinstance(column, Categories):
@@ -211,6 +209,17 @@ def affine_map(E, precision, random_state):
     affine.matrix = T @ rotation
     return affine
 
+# %% ../../nbs/paper/05_coordinates.ipynb #e4f78fff
+def learn_map(E, kinds, invariance, precision, random_state) -> AffineMap:
+    "Return the map for columns of these kinds that no change in the sense of `invariance` alters"
+    if invariance is None:
+        d = E.shape[1]
+        return AffineMap(np.ones(d), np.zeros(d), np.ones(d))
+    if invariance == "affine":
+        return affine_map(E, precision, random_state)
+    only_centred = (kinds == "missing") | (kinds == "category") & sets_one_row_apart(E)
+    return scale_map(E, only_centred)
+
 # %% ../../nbs/paper/05_coordinates.ipynb #c196ccea
 class TableCoordinates(TableTransformer):
     """From a table to coordinates that don't change with units, or with the basis.
@@ -257,7 +266,9 @@ class TableCoordinates(TableTransformer):
         E = self.encoding_.encode(table)
         self.varying_ = varying_columns(E)
         E = E[:, self.varying_]
-        self.affine_ = self._learn_map(E, float_precision(table))
+        kinds = self.encoding_.encoded_kinds[self.varying_]
+        precision = float_precision(table)
+        self.affine_ = learn_map(E, kinds, self.invariance, precision, self.random_state)
         return self._coordinates(E)
 
     def transform_table(self, table):
@@ -269,16 +280,6 @@ class TableCoordinates(TableTransformer):
         per category"""
         check_is_fitted(self)
         return self._encode(read_query(X, self))
-
-    def _learn_map(self, E, precision):
-        if self.invariance is None:
-            d = E.shape[1]
-            return AffineMap(np.ones(d), np.zeros(d), np.ones(d))
-        if self.invariance == "affine":
-            return affine_map(E, precision, self.random_state)
-        kinds = self.encoding_.encoded_kinds[self.varying_]
-        only_centred = (kinds == "missing") | (kinds == "category") & sets_one_row_apart(E)
-        return scale_map(E, only_centred)
 
     def _encode(self, table):
         E = self.encoding_.encode(self.text_.read(table))

@@ -68,7 +68,7 @@ class SelfEncoder(NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbours `kneighbors` finds unless told otherwise.
+        How many neighbours `kneighbors` finds if it is not told how many.
     hidden_layer_sizes : tuple of int, default=()
         Width of each hidden layer; empty for none.
     activation : {"relu", "tanh", "logistic", "identity"}, default="relu"
@@ -95,7 +95,7 @@ class SelfEncoder(NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     learning_rate_init : float or None, default=None
         First learning rate of Adam; None: 0.01.
     learning_rate_decay : float or None, default=None
-        Factor of Adam's learning rate per epoch; None: the paper's 0.995.
+        Factor by which Adam's learning rate falls per epoch; None: the paper's 0.995.
     max_iter : int or None, default=None
         Most epochs of Adam or steps of the other solvers; None leaves it to the solver.
     tol : float or None, default=None
@@ -112,9 +112,9 @@ class SelfEncoder(NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     random_state : int, RandomState or None, default=None
         Seed of every random choice.
     verbose : int, default=0
-        1 shows a progress bar.
+        1 shows a progress bar, 0 none.
     n_jobs : int or None, default=None
-        Threads that search for neighbours; None: as many as torch uses. It changes no answer.
+        Threads that search for neighbours; None: as many as torch uses. No answer depends on it.
 
     Attributes
     ----------
@@ -430,11 +430,11 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbours vote, and how many `kneighbors` finds unless told otherwise.
+        How many neighbours vote, and how many `kneighbors` finds by default.
     weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
-        One vote for each neighbour; as many as the probability that it is the row; the inverse of
-        the distance, which is -log of that probability; or what a function makes of an array of
-        distances.
+        The weight of a neighbour: the same for all; the probability that the query is this
+        neighbour; the inverse of the distance, which is -log of that probability; or a function of
+        an array of distances that returns an array of weights. None is "uniform".
     stratify : bool, default=False
         With `n_visible`: draw the visible rows so that they keep the distribution of y.
 
@@ -491,9 +491,8 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
     def predict_proba(self, X):
         """Return the share of the votes for each class, a column for each of `classes_`.
 
-        For several targets it is a list of such arrays.
-
-        `X=None`: for each training row, of the others.
+        For several targets it is a list of such arrays. `X=None` asks for the training rows, each
+        with the votes of other rows only.
         """
         shares = [share for _, share in self._shares(X)]
         return shares if self._is_multi_output() else shares[0]
@@ -501,7 +500,7 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
     def predict(self, X):
         """Return the class with most votes; the first of `classes_` among equals.
 
-        `X=None`: for each training row, of the others.
+        `X=None` asks for the training rows, each with the votes of other rows only.
         """
         found = [classes[share.argmax(axis=1)] for classes, share in self._shares(X)]
         return np.stack(found, axis=1) if self._is_multi_output() else found[0]
@@ -517,11 +516,11 @@ class SelfEncoderRegressor(RegressorMixin, VotingSelfEncoder):
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbours are averaged, and how many `kneighbors` finds unless told otherwise.
+        How many neighbours are averaged, and how many `kneighbors` finds by default.
     weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
-        One vote for each neighbour; as many as the probability that it is the row; the inverse of
-        the distance, which is -log of that probability; or what a function makes of an array of
-        distances.
+        The weight of a neighbour: the same for all; the probability that the query is this
+        neighbour; the inverse of the distance, which is -log of that probability; or a function of
+        an array of distances that returns an array of weights. None is "uniform".
     stratify : bool, default=False
         With `n_visible`: draw the visible rows so that they keep the distribution of y.
 
@@ -543,7 +542,7 @@ class SelfEncoderRegressor(RegressorMixin, VotingSelfEncoder):
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
             Numbers and categories, with or without missing values.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            The number, or numbers, of each row.
+            The number to predict for each row, or several.
 
         Returns
         -------
@@ -558,9 +557,9 @@ class SelfEncoderRegressor(RegressorMixin, VotingSelfEncoder):
         return self
 
     def predict(self, X):
-        """Return the mean of the neighbours' targets, weighted by their votes.
+        """Return the weighted mean of the neighbours' targets.
 
-        `X=None`: for each training row, of the others.
+        `X=None` asks for the training rows, each with the targets of other rows only.
         """
         position, votes = self._neighbor_votes(X)
         return mean_of(self._targets[position], votes)

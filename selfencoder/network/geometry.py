@@ -70,6 +70,25 @@ def neighbor_distances(found: TopK, output_activation: str) -> torch.Tensor:
     return map_rows(lambda u: F.softplus(-u), found.logits)
 
 # %% ../../nbs/paper/03_geometry.ipynb #f3f7c210
+def latent_of(network: SelfEncoderNetwork, Z) -> torch.Tensor:
+    "Return the representation h^(L) of each row, or raise ValueError if the network can't take it"
+    width = network.n_features
+    if np.ndim(Z) != 2 or Z.shape[1] != width:
+        raise ValueError(
+            f"this geometry takes rows with {width} coordinates; got an array of shape "
+            f"{np.shape(Z)}."
+        )
+    output = network.output
+    rows = torch.as_tensor(Z, dtype=output.dtype, device=output.device)
+    if not torch.isfinite(rows).all():
+        precision = str(output.dtype).removeprefix("torch.")
+        raise ValueError(
+            f"X holds numbers that are too large for {precision}: set "
+            "invariance='scale' in the fit, or give the columns in larger units."
+        )
+    return latent_rows(network, rows)
+
+# %% ../../nbs/paper/03_geometry.ipynb #8f09a131
 class NetworkGeometry:
     "A trained network, and the rows of the training table that its outputs stand for"
 
@@ -89,48 +108,29 @@ class NetworkGeometry:
         return str(self.network.output.dtype).removeprefix("torch.")
 
     def latent(self, Z) -> np.ndarray:
-        """Return the representation h^(L) of each row, (queries, d_L); `Z` itself if there is no
-        hidden layer"""
-        return self._hidden(Z).double().cpu().numpy()
+        "Return the representation h^(L) of each row, (queries, d_L); `Z` without hidden layers"
+        return latent_of(self.network, Z).double().cpu().numpy()
 
     def outputs(self, Z) -> np.ndarray:
         "Return the paper's f(x), (queries, n_outputs)"
-        return identify_rows(self.network, self._hidden(Z)).cpu().numpy()
+        h = latent_of(self.network, Z)
+        return identify_rows(self.network, h).cpu().numpy()
 
     def nearest(
         self, Z, k: int, with_distance: bool = True, n_jobs: int | None = None
     ) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return the distances to the `k` nearest outputs, increasing (None if not wanted), and
-        their positions"""
+        "Return distances to the `k` nearest outputs, or None if not wanted, and their positions"
         phi = self.network.output_activation
         # only a SoftMax needs the sum over all outputs, and only for distances
         with_normalizer = with_distance and phi == "softmax"
         with threads_for(n_jobs):
-            h = self._hidden(Z)
+            h = latent_of(self.network, Z)
             found = top_k(h, self.network.output.detach(), k, with_normalizer)
         positions = found.indices.cpu().numpy()
         if not with_distance:
             return None, positions
         distances = neighbor_distances(found, phi)
         return distances.double().cpu().numpy(), positions
-
-    def _hidden(self, Z):
-        """Return `latent` as a tensor where the network lives; raise ValueError if these are no
-        rows for it"""
-        width = self.network.n_features
-        if np.ndim(Z) != 2 or Z.shape[1] != width:
-            raise ValueError(
-                f"this geometry takes rows with {width} coordinates; got an array of shape "
-                f"{np.shape(Z)}."
-            )
-        output = self.network.output
-        rows = torch.as_tensor(Z, dtype=output.dtype, device=output.device)
-        if not torch.isfinite(rows).all():
-            raise ValueError(
-                f"X holds numbers that are too large for {self.dtype}: set "
-                "invariance='scale' in the fit, or give the columns in larger units."
-            )
-        return latent_rows(self.network, rows)
 
 # %% ../../nbs/paper/03_geometry.ipynb #9bb7b1ed
 @torch.no_grad()

@@ -46,10 +46,20 @@ def check_hidden_sizes(hidden_layer_sizes):
                 f"layer; got {size!r}."
             )
 
+# %% ../../nbs/paper/01_network.ipynb #9aa5a781
+SETTINGS = "n_features n_outputs hidden_layer_sizes activation output_activation".split()
+
+
+def _layer(n_inputs, n_units, **options):
+    # nn.Linear would draw from torch's global generator; a start draws from its own
+    layer = nn.utils.skip_init(nn.Linear, n_inputs, n_units, **options)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
+
 # %% ../../nbs/paper/01_network.ipynb #5baa1f2f
 class SelfEncoderNetwork(nn.Module):
-    """The self-encoder: hidden layers, then one output unit for each of the `n_outputs` training
-    samples"""
+    "The self-encoder: hidden layers, then an output unit for each of the training samples"
 
     def __init__(
         self,
@@ -77,31 +87,24 @@ class SelfEncoderNetwork(nn.Module):
         self.output_activation = output_activation
         options = {"dtype": dtype, "device": device}
         sizes = [self.n_features, *self.hidden_layer_sizes]
-        self.hidden = nn.ModuleList()
-        for width_in, width_out in zip(sizes, sizes[1:]):
-            # nn.Linear would draw from torch's global generator; a start draws from its own
-            layer = nn.utils.skip_init(nn.Linear, width_in, width_out, **options)
-            nn.init.zeros_(layer.weight)
-            nn.init.zeros_(layer.bias)
-            self.hidden.append(layer)
-        # a row more, for the bias
+        layers = [_layer(*widths, **options) for widths in zip(sizes, sizes[1:])]
+        self.hidden = nn.ModuleList(layers)
+        # the last row is the bias
         output = torch.zeros(sizes[-1] + 1, self.n_outputs, **options)
         self.output = nn.Parameter(output)
 
     @property
     def W(self):
-        """Return the weights of the output layer, (n, d_L), a row for each sample: a view of
-        `output`"""
+        "Return the weights of the output layer, (n, d_L), as a view: a row for each sample"
         return self.output[:-1].T
 
     @property
     def b(self):
-        "Return the biases of the output layer, (n,): a view of `output`"
+        "Return the biases of the output layer, (n,), as a view"
         return self.output[-1]
 
     def latent(self, x):
-        """Return the representation h^(L) of the rows of `x` (`x` itself if there is no hidden
-        layer)"""
+        "Return the representation h^(L) of the rows of `x`: `x` itself without hidden layers"
         if x.ndim != 2 or x.shape[1] != self.n_features:
             raise ValueError(
                 f"the network was built for rows of {self.n_features} features; "
@@ -118,8 +121,7 @@ class SelfEncoderNetwork(nn.Module):
         return torch.addmm(self.output[-1], h, self.output[:-1])
 
     def identify_proba(self, x):
-        """Return the paper's f(x): for each row of `x`, the probability of being each of the n
-        samples"""
+        "Return the paper's f(x): the probabilities that a row is each of the n samples"
         u = self.logits(x)
         if self.output_activation == "softmax":
             return torch.softmax(u, 1)
@@ -128,19 +130,13 @@ class SelfEncoderNetwork(nn.Module):
     forward = identify_proba
 
     def __getstate__(self):
-        """Return plain values and arrays, which safe persistence can look into and any device can
-        open"""
-        arrays = {name: tensor.cpu().numpy() for name, tensor in self.state_dict().items()}
-        return {
-            "n_features": self.n_features,
-            "n_outputs": self.n_outputs,
-            "hidden_layer_sizes": self.hidden_layer_sizes,
-            "activation": self.activation,
-            "output_activation": self.output_activation,
-            "dtype": str(self.output.dtype).removeprefix("torch."),
-            "requires_grad": self.output.requires_grad,
-            "arrays": arrays,
-        }
+        "Return plain values and arrays, which safe persistence reads and any device opens"
+        state = {name: getattr(self, name) for name in SETTINGS}
+        state["dtype"] = str(self.output.dtype).removeprefix("torch.")
+        state["requires_grad"] = self.output.requires_grad
+        tensors = self.state_dict().items()
+        state["arrays"] = {name: tensor.cpu().numpy() for name, tensor in tensors}
+        return state
 
     def __setstate__(self, state):
         settings = dict(state)

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
@@ -43,16 +44,16 @@ def accuracies(
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # a bad setting is one of many that are tried
         warnings.simplefilter("ignore")
-        for i, setting in enumerate(settings):
-            for j, (train, test) in enumerate(splits):
-                classifier = build(random_state=seed % 2**31, **setting)
-                classifier.fit(_safe_indexing(X, train), y[train])
-                for k, free in enumerate(path):
-                    predicted = classifier.set_params(**free).predict(_safe_indexing(X, test))
-                    result[i, j, k] = (predicted == y[test]).mean()
+        for (i, setting), (j, (train, test)) in product(enumerate(settings), enumerate(splits)):
+            classifier = build(random_state=seed % 2**31, **setting)
+            classifier.fit(_safe_indexing(X, train), y[train])
+            queries = _safe_indexing(X, test)
+            for k, free in enumerate(path):
+                predicted = classifier.set_params(**free).predict(queries)
+                result[i, j, k] = (predicted == y[test]).mean()
     return result
 
-
+# %% ../../nbs/paper/baselines.ipynb #dd740f92
 @dataclass(frozen=True)
 class Model:
     "A model of the experiments: how it is shown, and what a protocol may choose"
@@ -199,7 +200,7 @@ def _any_knn(random_state, invariance, metric):
 def _laplace_knn(random_state):
     return make_pipeline(LaplaceCoordinates(), KNeighborsClassifier(metric="manhattan"))
 
-
+# %% ../../nbs/paper/baselines.ipynb #ad6ac164
 def _self_encoder(**options):
     def build(random_state):
         classifier = SelfEncoderClassifier(random_state=random_state, **options)
@@ -211,11 +212,13 @@ def _self_encoder(**options):
 def _kernel(**options):
     return lambda random_state: KernelSelfEncoderClassifier(random_state=random_state, **options)
 
-# %% ../../nbs/paper/baselines.ipynb #ad6ac164
+# %% ../../nbs/paper/baselines.ipynb #74f4946a
 CONTROLS = {
     "knn_scale": Model("k-NN normalised", "control", _scaled(_knn)),
     "knn_affine": Model("k-NN Mahalanobis", "control", on_coordinates(_knn, "affine")),
 }
+
+# %% ../../nbs/paper/baselines.ipynb #525b7978
 BASELINES = {
     "knn_tuned": Model(
         "k-NN normalised, k tuned", "baseline", _scaled(_knn), path=_over_k("kneighborsclassifier")

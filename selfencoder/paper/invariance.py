@@ -274,6 +274,17 @@ def _compare(before, after, n_neighbors):
     return line
 
 # %% ../../nbs/paper/06_invariance.ipynb #0b4e2221
+def _ask(estimator, y, rows, table, order):
+    "Return scores and predictions (or None) after a fit to the training rows in an order"
+    train, asked = rows
+    shuffled = train[order]
+    targets = None if y is None else y[shuffled]
+    fitted = clone(estimator).fit(table.iloc[shuffled], targets)
+    queries = table.iloc[asked]
+    found = scores(fitted, queries, len(train))[:, np.argsort(order)]
+    return found, None if y is None else fitted.predict(queries)
+
+# %% ../../nbs/paper/06_invariance.ipynb #d44765c6
 def check_invariance(
     estimator,  # with `kneighbors`, or a pipeline that ends with one
     X,  # table: array or DataFrame
@@ -296,17 +307,7 @@ def check_invariance(
         )
     rows = np.random.default_rng(random_state).permutation(len(table))
     y = None if y is None else np.asarray(y)
-
-    def ask(changed, order):
-        "Return scores, and predictions or None, after a fit to the training rows in an order"
-        train = rows[:n_train][order]
-        targets = None if y is None else y[train]
-        fitted = clone(estimator).fit(changed.iloc[train], targets)
-        queries = changed.iloc[rows[n_train:]]
-        in_order = scores(fitted, queries, n_train)[:, np.argsort(order)]
-        predicted = None if y is None else fitted.predict(queries)
-        return in_order, predicted
-
+    ask = partial(_ask, estimator, y, np.split(rows, [n_train]))
     in_order = np.arange(n_train)
     before = ask(table, in_order)
     result = {}

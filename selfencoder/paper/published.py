@@ -119,18 +119,21 @@ def best_of(
 
     The last line is what TPE made of them.
     """
-    runs = _trials([record for record in records if record["seed"] == 0], dataset, model)
+    first_division = [record for record in records if record["seed"] == 0]
+    runs = _trials(first_division, dataset, model)
     random = runs[:, : PUBLISHED.startup]
     repeated = np.broadcast_to(random, (draws, *random.shape))
-    shuffled = np.random.default_rng(0).permuted(repeated, axis=2)
+    rng = np.random.default_rng(0)
+    shuffled = rng.permuted(repeated, axis=2)
     rows = {"published": paper_figure(NUMBER[model], dataset, model)}
     for n in numbers:
         best = shuffled[:, :, :n].max(axis=2)
         spread = best.std(axis=1)
-        low, high = np.quantile(spread, [0.05, 0.95])
-        rows[f"best of {n}"] = best.mean(), spread.mean(), low, high
+        quantiles = np.quantile(spread, [0.05, 0.95])
+        rows[f"best of {n}"] = best.mean(), spread.mean(), *quantiles
     found = runs.max(axis=1)
-    rows[f"all {runs.shape[1]}"] = found.mean(), found.std()
+    n_trials = runs.shape[1]
+    rows[f"all {n_trials}"] = found.mean(), found.std()
     columns = ["mean", "sd over folds", "5 %", "95 %"]
     table = {name: dict(zip(columns, values)) for name, values in rows.items()}
     return pd.DataFrame(table).T

@@ -30,7 +30,7 @@ from selfencoder.paper.statistics import (
     critical_difference,
     plot_critical_difference,
     rank_models,
-    signed_rank,
+    tally,
 )
 
 # %% ../../nbs/paper/reports.ipynb #b25e1f59
@@ -88,8 +88,10 @@ def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
     there = summary[summary.index.isin(cells)]
     if there.empty:
         return np.nan, np.nan, ""
-    best = there.loc[there["mean"].idxmax()]
-    return float(best["mean"]), float(best["sd"]), best.get("mark", "")
+    highest = there["mean"].idxmax()
+    best = there.loc[highest]
+    mark = best.get("mark", "")
+    return float(best["mean"]), float(best["sd"]), mark
 
 # %% ../../nbs/paper/reports.ipynb #10deefbf
 # without a line break in "0.95 ± 0.01"
@@ -101,7 +103,7 @@ def _row(texts, tag):
     cells = "".join(f"<{tag}>{text}</{tag}>" for text in texts)
     return f"<tr>{cells}</tr>"
 
-
+# %% ../../nbs/paper/reports.ipynb #d8c934b2
 @dataclass
 class Table:
     "Rows of text; `bold` has the positions (row, column) of what stands out"
@@ -249,10 +251,11 @@ def comparable_means(frame: pd.DataFrame, protocol: str = "nested", models=None)
     """Return mean accuracies on the datasets that most models have, of the models that have all of
     these"""
     wide = means(frame, protocol)["mean"].unstack("model")
-    there = [model for model in (models or MODELS) if model in wide]
+    there = [model for model in models or MODELS if model in wide]
     wide = wide[there]
     share = wide.notna().mean(axis=1)
-    return wide[share > 0.5].dropna(axis=1)
+    is_frequent = share > 0.5
+    return wide[is_frequent].dropna(axis=1)
 
 # %% ../../nbs/paper/reports.ipynb #5accb723
 def mean_ranks(frame: pd.DataFrame, protocol: str = "nested", models=None) -> tuple:
@@ -386,7 +389,7 @@ def _protocol_parts(frame, protocol):
         parts.append(_as_image(plot_times(frame, protocol), "time against accuracy"))
     return parts
 
-
+# %% ../../nbs/paper/reports.ipynb #0902f1d4
 def html_report(frame: pd.DataFrame, runs: list, notes: list = ()) -> str:
     "Return one page with every table and figure"
     parts = ["<h1>The self-encoder's tables, computed again</h1>", _list(facts(runs))]
@@ -418,10 +421,12 @@ def with_best(frame: pd.DataFrame) -> pd.DataFrame:
     parts = [frame]
     keys = ["protocol", "dataset", "model"]
     for name, (_, models) in BEST_OF.items():
-        some = frame[frame.model.isin(models)].set_index(keys, drop=False)
+        is_one = frame["model"].isin(models)
+        some = frame[is_one].set_index(keys, drop=False)
         mean = some["accuracy"].groupby(level=keys).mean()
         best = mean.groupby(level=keys[:2]).idxmax()
-        parts.append(some.loc[some.index.isin(best)].assign(model=name))
+        is_best = some.index.isin(best)
+        parts.append(some[is_best].assign(model=name))
     return pd.concat(parts, ignore_index=True)
 
 # %% ../../nbs/paper/reports.ipynb #7976b2ba
@@ -436,17 +441,18 @@ def compare(
     if datasets is not None:
         result = result[result.index.isin(datasets)]
     d = result.difference.round(12)
+    counts = tally(d)
     clear = d[result.p < 0.05]
     return {
         "first": column_title(first),
         "second": column_title(second),
         "protocol": protocol,
         "datasets": len(d),
-        "won": int((d > 0).sum()),
-        "tied": int((d == 0).sum()),
-        "lost": int((d < 0).sum()),
-        "mean": round(d.mean(), 4),
-        "p": round(signed_rank(d), 4),
+        "won": counts["won"],
+        "tied": counts["tied"],
+        "lost": counts["lost"],
+        "mean": round(counts["mean gain"], 4),
+        "p": round(counts["p"], 4),
         "clearly better": int((clear > 0).sum()),
         "clearly worse": int((clear < 0).sum()),
     }

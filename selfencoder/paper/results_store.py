@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PACKAGES', 'versions', 'processor', 'provenance', 'Store', 'attempt', 'cell_of', 'last_records', 'read_cells',
-           'finished', 'run_grid']
+           'read_frame', 'finished', 'run_grid']
 
 # %% ../../nbs/paper/results_store.ipynb #8dd9a97b
 import json
@@ -27,6 +27,7 @@ except ImportError:  # Windows: one writer at a time is up to the user
     fcntl = None
 
 from joblib import Parallel, delayed, parallel_config
+import pandas as pd
 from threadpoolctl import threadpool_limits
 import torch
 from tqdm import tqdm
@@ -92,7 +93,21 @@ def _lock(file, alone):
 def _as_json(value, **options):
     return json.dumps(value, default=lambda array: array.tolist(), **options).encode() + b"\n"
 
+# %% ../../nbs/paper/results_store.ipynb #6479295c
+def _add_line(path, record):
+    with open(path, "a+b") as file:
+        _lock(file, alone=True)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - 1, 0))
+        # a crash may have left half a line
+        if size and file.read() != b"\n":
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+        file.write(_as_json(record))
+        file.flush()
+        os.fsync(file.fileno())
 
+# %% ../../nbs/paper/results_store.ipynb #d7d0080f
 def _parse(text, where, fields=()):
     try:
         found = json.loads(text)
@@ -106,7 +121,20 @@ def _parse(text, where, fields=()):
         remedy = "Restore it, or remove it and give the command that made it again."
         raise ValueError(f"{where} is damaged: {error}. {remedy}") from None
 
-# %% ../../nbs/paper/results_store.ipynb #6479295c
+
+def _check_same(folder, there, here):
+    if not isinstance(there, dict):
+        raise ValueError(f"{str(folder)!r} does not say how it was made: name another folder.")
+    other = [key for key in here if there.get(key) != here[key]]
+    if other:
+        was = ", ".join(f"{key} {there.get(key)}" for key in other)
+        now = ", ".join(f"{key} {here[key]}" for key in other)
+        raise ValueError(
+            f"{str(folder)!r} was made with {was}, not with {now}: "
+            "name another folder, or remove this one."
+        )
+
+# %% ../../nbs/paper/results_store.ipynb #d2b044d9
 class Store:
     "A folder of results: records as lines, measurements as documents, and how they were made"
 
@@ -117,17 +145,7 @@ class Store:
         "Add one line to `name`.jsonl, and return when it is on disk"
         with _explained(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            with open(self.folder / f"{name}.jsonl", "a+b") as file:
-                _lock(file, alone=True)
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(size - 1, 0))
-                # a crash may have left half a line
-                if size and file.read() != b"\n":
-                    file.seek(0)
-                    file.truncate(file.read().rfind(b"\n") + 1)
-                file.write(_as_json(record))
-                file.flush()
-                os.fsync(file.fileno())
+            _add_line(self.folder / f"{name}.jsonl", record)
 
     def lines(self, name: str, fields=()) -> list:
         "Return the records in `name`.jsonl, each with these fields; none if there is no such file"
@@ -191,21 +209,7 @@ class Store:
         for run in self.runs():
             for name, here in facts.items():
                 if name in run and run["date"] >= since:
-                    self._check_same(run[name], here)
-
-    def _check_same(self, there, here):
-        if not isinstance(there, dict):
-            raise ValueError(
-                f"{str(self.folder)!r} does not say how it was made: name another folder."
-            )
-        other = [key for key in here if there.get(key) != here[key]]
-        if other:
-            was = ", ".join(f"{key} {there.get(key)}" for key in other)
-            now = ", ".join(f"{key} {here[key]}" for key in other)
-            raise ValueError(
-                f"{str(self.folder)!r} was made with {was}, not with {now}: "
-                "name another folder, or remove this one."
-            )
+                    _check_same(self.folder, run[name], here)
 
 # %% ../../nbs/paper/results_store.ipynb #8154c2d4
 def attempt(compute: Callable, cell) -> dict:
@@ -220,20 +224,25 @@ def attempt(compute: Callable, cell) -> dict:
         place = f"{Path(where.filename).name}, line {where.lineno}"
         return {**cell._asdict(), "error": f"{type(error).__name__}: {error} ({place})"}
 
-
+# %% ../../nbs/paper/results_store.ipynb #6b935ac4
 def cell_of(record: dict, kind: type):
     "Return the cell that a record is about"
     return kind(*(record[name] for name in kind._fields))
 
 
 def last_records(records: list, kind: type) -> list:
-    "Return of each cell the last record"
+    "Return the last record of each cell"
     return list({cell_of(record, kind): record for record in records}.values())
 
 
 def read_cells(folder, kind: type) -> list:
-    "Return the records of a run, of each cell the last one"
+    "Return the last record of each cell of a run"
     return last_records(Store(folder).lines("cells", kind._fields), kind)
+
+
+def read_frame(folder, kind: type) -> pd.DataFrame:
+    "Return the finished cells of a run, a row each"
+    return pd.DataFrame([record for record in read_cells(folder, kind) if "error" not in record])
 
 
 def finished(records: list, kind: type, since: str = "") -> set:
