@@ -205,7 +205,7 @@ def content_of(path, encoding=None, delimiter=None) -> pd.DataFrame:
         )
     return text_table(decoded(data, path, encoding), path, delimiter)
 
-
+# %% ../nbs/base/table_files.ipynb #06924864
 def decimal_readers(table: pd.DataFrame, decimal: str | None) -> dict:
     "Return for each column of text that holds numbers with this decimal mark how it is read"
     readers = {}
@@ -217,7 +217,7 @@ def decimal_readers(table: pd.DataFrame, decimal: str | None) -> dict:
             readers[name] = reader
     return readers
 
-
+# %% ../nbs/base/table_files.ipynb #7ac75793
 def typed_table(table: pd.DataFrame, readers: dict, id: str | None = None) -> pd.DataFrame:
     "Return what a file holds with the types of a training table; the column `id` becomes the index"
     columns = dict(table.items())
