@@ -126,11 +126,11 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     longest = edges.groupby(["from", "to"], as_index=False).max()
     # nearest first in each row, the lower column among equals
     longest = longest.sort_values(["from", "length"])
-    counts = longest["from"].value_counts(sort=False)
-    starts = np.cumsum([0, *counts])
+    starts = np.searchsorted(longest["from"], np.arange(n + 1))
     data = longest["length"]
     columns = longest["to"]
-    return sparse.csr_matrix((data, columns, starts), (n, n))
+    entries = (data, columns, starts)
+    return sparse.csr_matrix(entries, (n, n))
 
 # %% ../nbs/base/search.ipynb #b19aabc9
 # queries and outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache

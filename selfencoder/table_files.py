@@ -116,7 +116,7 @@ def check_widths(text, delimiter, path):
             raise ValueError(
                 f"line {line} of {path!r} has {len(fields)} field{'s' * (len(fields) > 1)} "
                 f"and its header {len(header)}, if {delimiter!r} is the delimiter: correct the "
-                "line, or name another one with --delimiter"
+                "line, or choose another delimiter with --delimiter"
             )
 
 # %% ../nbs/base/table_files.ipynb #f3a4c1e9
