@@ -356,7 +356,7 @@ def text_reader(column: pd.Series, name):
 
 # %% ../nbs/base/text_values.ipynb #7aac6a98
 def describe_columns(X, categorical_features="from_dtype") -> pd.DataFrame:
-    "Show what each column of a table is compared as, with two examples"
+    "Show how each column of a table is compared, with two of its values"
     table = pd.DataFrame(read_table(X, None))
     names = list(table.columns)
     columns = TextColumns.fit(table, names, categorical_features)
