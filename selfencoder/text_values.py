@@ -194,7 +194,7 @@ def number_reader(column: pd.Series, name, decimal: str | None = None):
 
 # %% ../nbs/base/text_values.ipynb #f4269347
 def _warn(what, advice, command_advice):
-    "Warn of something suspicious in a column"
+    "Issue a warning about something suspicious in a column"
     warnings.warn(TableWarning(what, advice, command_advice), stacklevel=2)
 
 
