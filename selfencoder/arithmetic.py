@@ -62,13 +62,15 @@ def column_space(S, tol):
     if S.size:
         Q, R, pivots = qr(S, mode="economic", pivoting=True)
         sizes = np.abs(np.diag(R))
-        rank = np.count_nonzero(sizes > tol * np.sqrt(len(S)))
+        rounding = tol * np.sqrt(len(S))
+        rank = np.count_nonzero(sizes > rounding)
     if not rank:
         # older versions of scipy refuse empty arrays
         return np.zeros((len(S), 0)), np.zeros((S.shape[1], 0))
     Q2, R2 = qr(R[:rank].T, mode="economic")
+    inverse = solve_triangular(R2, np.eye(rank), trans="T")
     T = np.empty((S.shape[1], rank))
-    T[pivots] = Q2 @ solve_triangular(R2, np.eye(rank), trans="T")
+    T[pivots] = Q2 @ inverse
     return Q[:, :rank], T
 
 # %% ../nbs/base/arithmetic.ipynb #42ec2baf
@@ -90,12 +92,15 @@ def float_precision(table):
 def weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
     "Return the median of `values`, each repeated as often as its weight, a whole number"
     order = np.argsort(values, kind="stable")
+    ordered = values[order]
     reached = np.cumsum(weights[order])
     half = reached[-1] / 2
     middle = [np.searchsorted(reached, half, side) for side in ("left", "right")]
-    low, high = values[order].take(middle, mode="clip")
+    low, high = ordered.take(middle, mode="clip")
+    if low == high:
+        return float(low)
     # halves first: the sum could overflow
-    return float(low if low == high else low / 2 + high / 2)
+    return float(low / 2 + high / 2)
 
 # %% ../nbs/base/arithmetic.ipynb #a4709c44
 def check_coordinates(Z: np.ndarray):

@@ -163,10 +163,10 @@ def _check_name(name):
 def load_dataset(
     name: str,  # one of `dataset_names()`
     *,
-    return_X_y: bool = False,  # give `(data, target)` instead of the whole `Bunch`
+    return_X_y: bool = False,  # return `(data, target)` instead of a `Bunch`
     as_frame: bool = False,  # `data` and `target` as pandas objects instead of arrays
 ):
-    "Load a table of the paper: a `Bunch` with data, target, frame, names and description"
+    "Load one of the paper's ten tables: a `Bunch` with data, target, frame, names and description"
     _check_name(name)
     frame, target_names = _frame(name)
     X = frame.drop(columns="target")

@@ -111,8 +111,22 @@ class LossCurveDisplay(Display):
         return self
 
 # %% ../nbs/tools/displays.ipynb #2925443e
+def bar_names(influences, labels=None) -> list:
+    "Return what to write beside each contribution: a row is named by its label, if there are any"
+    names = []
+    for name, row in zip(influences.index, influences.row):
+        is_row = not pd.isna(row)
+        text = str(name)
+        if is_row and not isinstance(name, str):
+            text = f"row {name}"
+        if is_row and labels is not None:
+            text = f"{text}: {np.asarray(labels)[row]}"
+        names.append(text)
+    return names
+
+# %% ../nbs/tools/displays.ipynb #27c76e25
 class WaterfallDisplay(Display):
-    "Show how a prediction came about: from the mean of all rows, one contribution after the other"
+    "Show how a prediction is made up: from the mean of all rows, one contribution after another"
 
     def __init__(self, contributions):
         # a series: line -> what it adds; the first is the base
@@ -121,41 +135,37 @@ class WaterfallDisplay(Display):
     @classmethod
     def from_influences(
         cls,
-        influences,  # what the function of this name in `selfencoder.reasons` returned
-        column,  # the class or target to look at
+        influences,  # the table that the function `influences` returned
+        column,  # the class or target to show
         *,
         labels=None,  # what to write beside each training row, such as its class, by position
         ax=None,
     ):
         "Take one column of the contributions, and draw"
-        names = []
-        for name, row in zip(influences.index, influences.row):
-            is_row = not pd.isna(row)
-            text = str(name)
-            if is_row and not isinstance(name, str):
-                text = f"row {name}"
-            if is_row and labels is not None:
-                text = f"{text}: {np.asarray(labels)[row]}"
-            names.append(text)
+        names = bar_names(influences, labels)
         return cls(pd.Series(influences[column].to_numpy(), names)).plot(ax)
 
     def plot(self, ax=None):
-        "Draw one bar for each contribution, from where the last one ended"
+        "Draw one bar for each contribution, from the end of the one before"
         n = len(self.contributions)
         ax = self.axes(ax, figsize=(5.8, 0.9 + 0.28 * n))
         ends = self.contributions.cumsum().to_numpy()
-        sizes = self.contributions.to_numpy()[1:]
+        begins = ends[:-1]
+        base = ends[0]
+        prediction = ends[-1]
+        steps = self.contributions[1:]
+        sizes = steps.to_numpy()
         places = np.arange(1, n)
         colors = np.where(sizes >= 0, OKABE_ITO[0], OKABE_ITO[3])
-        colors[self.contributions.index[1:] == "calibration"] = "#999999"
-        bars = ax.barh(places, sizes, left=ends[:-1], color=colors, edgecolor="white")
+        colors[steps.index == "calibration"] = "#999999"
+        bars = ax.barh(places, sizes, left=begins, color=colors, edgecolor="white")
         texts = [f"{size:+.3g}" for size in sizes]
         ax.bar_label(bars, texts, padding=4, fontsize="small")
-        ax.vlines(ends[:-1], places - 1, places, color="0.5", lw=0.8, zorder=0)
+        ax.vlines(begins, places - 1, places, color="0.5", lw=0.8, zorder=0)
         behind = {"color": "black", "lw": 1, "zorder": 0}
-        ax.axvline(ends[0], ls=":", label=f"base {ends[0]:.3g}", **behind)
-        ax.axvline(ends[-1], label=f"prediction {ends[-1]:.3g}", **behind)
-        ax.set_yticks(places, self.contributions.index[1:])
+        ax.axvline(base, ls=":", label=f"base {base:.3g}", **behind)
+        ax.axvline(prediction, label=f"prediction {prediction:.3g}", **behind)
+        ax.set_yticks(places, steps.index)
         ax.invert_yaxis()
         ax.use_sticky_edges = False
         ax.margins(x=0.15)
@@ -165,9 +175,9 @@ class WaterfallDisplay(Display):
         )
         return self
 
-# %% ../nbs/tools/displays.ipynb #27c76e25
+# %% ../nbs/tools/displays.ipynb #46cccf50
 class InvarianceDisplay(Display):
-    "Show the share of neighbours that stayed, for each estimator and each change of the data"
+    "Show the share of neighbours that stay the same, for each estimator and change of the data"
 
     def __init__(self, shares):
         self.shares = shares

@@ -58,14 +58,14 @@ def resolution(durations: pd.Series) -> pd.Timedelta:
 
 # %% ../nbs/tools/imputer.ipynb #54daa393
 def fitted_model(target, others: pd.DataFrame, categorical: bool, invariance: str):
-    "Fit a model that predicts a column from the others; a constant if these tell nothing"
+    "Fit a model that predicts a column from the others; a constant if these do not vary"
     # NaN without any other column
     most_values = others.nunique(dropna=False).max()
     if len(others) <= 2 or not most_values > 1 or (target == target[0]).all():
         constant = DummyClassifier() if categorical else DummyRegressor(strategy="median")
         return constant.fit(others, target)
     kind = KernelSelfEncoderClassifier if categorical else KernelSelfEncoderRegressor
-    # a fit of one column may warn of repeated rows, which nobody can group here
+    # a fit of one column may warn of repeated rows, which cannot be grouped here
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         return kind(invariance=invariance, relevance=None).fit(others, target)
 
@@ -143,7 +143,7 @@ def kind_of(values: pd.Series, categorical: bool, name) -> str:
     if not len(known):
         warnings.warn(
             TableWarning(
-                f"Column {name!r} has no value at all, so that nothing can fill it",
+                f"Column {name!r} has no values to learn from",
                 "drop the column",
                 "leave it out",
             ),
@@ -180,26 +180,26 @@ def fill_column(filler, values: pd.Series, others: pd.DataFrame) -> pd.Series:
 class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values of a table from similar rows: numbers, categories, booleans and dates.
 
-    For each column a kernel self-encoder learns it from all others, on the rows that have it, and
-    votes on the others.
-    The cost is that of one fit without column weights for each column.
+    For each column, a kernel self-encoder is fitted to the rows in which it is known, with all
+    other columns as features, and predicts it where it is missing. The cost is one fit, without
+    column weights, for each column.
 
     Parameters
     ----------
     invariance : {"scale", "monotone", "affine"}, default="scale"
         What must not change the neighbours; see `KernelSelfEncoder`.
     categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
-        Which columns are categories. "from_dtype": those of a dataframe that hold categories or
-        text.
+        Which columns are categories. "from_dtype": the columns of a dataframe that hold categories
+        or text.
 
     Attributes
     ----------
     fillers_ : list
-        The predictor of each column; None for a column that cannot be filled.
+        The model of each column; None for a column that cannot be filled.
     n_features_in_ : int
-        Columns of the training table.
+        Number of columns of the training table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they have names that are strings.
+        Their names, if all of them are strings.
 
     Examples
     --------
@@ -223,7 +223,7 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         return tags
 
     def fit(self, X, y=None):
-        "Learn each column of `X` from the others; `y` is ignored"
+        "Fit a model of each column of `X` on the others; `y` is ignored"
         table = read_table(X, self)
         remember_columns(table, self)
         names = getattr(self, "feature_names_in_", None)
@@ -246,9 +246,9 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         return self
 
     def transform(self, X):
-        """Return the table with its missing values filled; a value that is there stays as it is.
+        """Return the table with its missing values filled; known values do not change.
 
-        Text that holds numbers or dates comes back as numbers and timestamps.
+        Text that holds numbers or dates is returned as numbers and timestamps.
         """
         check_is_fitted(self, "fillers_")
         table = read_query(X, self)

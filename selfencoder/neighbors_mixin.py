@@ -32,7 +32,7 @@ def accept_any_table(tags):
 
 # %% ../nbs/base/neighbors_mixin.ipynb #d85ecc22
 class TableTransformer(TransformerMixin, BaseEstimator):
-    """From any table to coordinates, by `fit_transform_table` and `transform_table`.
+    """Turn any table into coordinates, by `fit_transform_table` and `transform_table`.
 
     Attributes
     ----------
@@ -106,16 +106,17 @@ class NeighborsMixin:
         Parameters
         ----------
         X : table with the columns of the training table, or None
-            None: the training table itself, no row being its own neighbour.
+            None: the training table itself; a row is not its own neighbour.
         n_neighbors : int, default=self.n_neighbors
         return_distance : bool, default=True
 
         Returns
         -------
         distances : ndarray of shape (n_queries, n_neighbors)
-            Increasing along each row; only if `return_distance`. Of the kernel estimators
-            sqrt(2 - 2k), from 0 to sqrt(2), with k the averaged similarity (with leaves, if they
-            have a share); of the network's -log of the probability to be that training row.
+            Increasing along each row; only if `return_distance`. Kernel estimators:
+            sqrt(2 - 2k), from 0 to sqrt(2), where k is the averaged similarity (including that of
+            leaves, if they are used). Network estimators: -log of the probability that the query
+            is that training row.
         indices : ndarray of shape (n_queries, n_neighbors)
             Positions in the training table.
         """
@@ -131,9 +132,10 @@ class NeighborsMixin:
         ----------
         X, n_neighbors : as in `kneighbors`
         mode : {"connectivity", "distance", "symmetric"}, default="connectivity"
-            Ones, or the distances. "symmetric", for the training table: distances less that of the
-            row to itself, in both directions (the longer one where they differ), and a stored zero
-            from each row to itself. HDBSCAN, DBSCAN and UMAP take it as "precomputed".
+            "connectivity": ones. "distance": the distances. "symmetric", for the training table
+            only: distances minus that of the row to itself, in both directions (the longer one
+            where they differ), and a stored zero from each row to itself. HDBSCAN, DBSCAN and UMAP
+            accept it as "precomputed".
 
         Returns
         -------

@@ -127,7 +127,9 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     # nearest first in each row, the lower column among equals
     longest = longest.sort_values(["from", "length"])
     starts = np.searchsorted(longest["from"], np.arange(n + 1))
-    entries = (longest["length"], longest["to"], starts)
+    data = longest["length"]
+    columns = longest["to"]
+    entries = (data, columns, starts)
     return sparse.csr_matrix(entries, (n, n))
 
 # %% ../nbs/base/search.ipynb #b19aabc9
@@ -203,30 +205,7 @@ def _joined(parts: list) -> TopK:
     normalizer = None if normalizers[0] is None else torch.cat(normalizers)
     return TopK(torch.cat(logits), torch.cat(indices), normalizer)
 
-# %% ../nbs/base/search.ipynb #4e3eb90e
-def _search(queries, output, k, with_normalizer, buffer):
-    "Find the `TopK` of at most `QUERIES` queries, computing logits in `buffer`"
-    n = len(queries)
-    # the ones carry the bias; rows of zeros fill up the product
-    with_ones = F.pad(queries, (0, 1), value=1.0)
-    h = F.pad(with_ones, (0, 0, 0, QUERIES - n))
-    found, places, normalizers = [], [], []
-    for first in range(0, output.shape[1], COLUMNS):
-        block = output[:, first : first + COLUMNS]
-        padded = _product(h, block, buffer)[:n]
-        maxima = chunk_maxima(padded)
-        logits, columns = best_of_chunks(padded, maxima, min(k, block.shape[1]))
-        found.append(logits)
-        places.append(columns + first)
-        if with_normalizer:
-            normalizers.append(_log_sum_exp(padded, maxima.amax(1, keepdim=True)))
-    # columns and blocks are in order, so a stable sort leaves ties in the order of their indices
-    logits, order = torch.cat(found, 1).sort(dim=1, descending=True, stable=True)
-    indices = torch.cat(places, 1).gather(1, order)
-    normalizer = torch.stack(normalizers).logsumexp(0) if with_normalizer else None
-    return TopK(logits[:, :k], indices[:, :k], normalizer)
-
-
+# %% ../nbs/base/search.ipynb #cdb07b82
 def _product(h, block, buffer):
     "Compute the logits of a block in `buffer`, up to whole chunks with minus infinity"
     width = block.shape[1]
@@ -243,3 +222,32 @@ def _log_sum_exp(logits, largest):
     # exp2_ takes half the time of exp_
     powers.mul_(LOG2E).exp2_()
     return powers.sum(1).log_().add_(largest[:, 0])
+
+# %% ../nbs/base/search.ipynb #4e3eb90e
+def _search(queries, output, k, with_normalizer, buffer):
+    "Find the `TopK` of at most `QUERIES` queries, computing logits in `buffer`"
+    n = len(queries)
+    # the ones carry the bias; rows of zeros fill up the product
+    with_ones = F.pad(queries, (0, 1), value=1.0)
+    h = F.pad(with_ones, (0, 0, 0, QUERIES - n))
+    found = []
+    places = []
+    normalizers = []
+    for first in range(0, output.shape[1], COLUMNS):
+        block = output[:, first : first + COLUMNS]
+        padded = _product(h, block, buffer)[:n]
+        maxima = chunk_maxima(padded)
+        k_here = min(k, block.shape[1])
+        logits, columns = best_of_chunks(padded, maxima, k_here)
+        found.append(logits)
+        places.append(columns + first)
+        if with_normalizer:
+            largest = maxima.amax(1, keepdim=True)
+            normalizers.append(_log_sum_exp(padded, largest))
+    # columns and blocks are in order, so a stable sort leaves ties in the order of their indices
+    candidates = torch.cat(found, 1)
+    logits, order = candidates.sort(dim=1, descending=True, stable=True)
+    order = order[:, :k]
+    indices = torch.cat(places, 1).gather(1, order)
+    normalizer = torch.stack(normalizers).logsumexp(0) if with_normalizer else None
+    return TopK(logits[:, :k], indices, normalizer)

@@ -116,7 +116,7 @@ def check_widths(text, delimiter, path):
             raise ValueError(
                 f"line {line} of {path!r} has {len(fields)} field{'s' * (len(fields) > 1)} "
                 f"and its header {len(header)}, if {delimiter!r} is the delimiter: correct the "
-                "line, or name another one with --delimiter"
+                "line, or choose another delimiter with --delimiter"
             )
 
 # %% ../nbs/base/table_files.ipynb #f3a4c1e9
@@ -205,7 +205,7 @@ def content_of(path, encoding=None, delimiter=None) -> pd.DataFrame:
         )
     return text_table(decoded(data, path, encoding), path, delimiter)
 
-
+# %% ../nbs/base/table_files.ipynb #06924864
 def decimal_readers(table: pd.DataFrame, decimal: str | None) -> dict:
     "Return for each column of text that holds numbers with this decimal mark how it is read"
     readers = {}
@@ -217,7 +217,7 @@ def decimal_readers(table: pd.DataFrame, decimal: str | None) -> dict:
             readers[name] = reader
     return readers
 
-
+# %% ../nbs/base/table_files.ipynb #7ac75793
 def typed_table(table: pd.DataFrame, readers: dict, id: str | None = None) -> pd.DataFrame:
     "Return what a file holds with the types of a training table; the column `id` becomes the index"
     columns = dict(table.items())

@@ -185,10 +185,6 @@ _TIMESTAMP = re.compile(
     r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)"
     r"(?:Z|([+-])(\d\d):?(\d\d))?"
 )
-_DURATION = re.compile(
-    r"(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
-    r"|(-?\d+) days?(?: \+?(\d\d):(\d\d):(\d\d(?:\.\d+)?))?"
-)
 
 
 def _in_days(duration):
@@ -220,6 +216,12 @@ def _timestamp_in(text):
     offset = int(hours) / 24 + int(minutes) / 1440
     return days + offset if sign == "-" else days - offset
 
+# %% ../nbs/base/tables.ipynb #1c834c3c
+_DURATION = re.compile(
+    r"(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
+    r"|(-?\d+) days?(?: \+?(\d\d):(\d\d):(\d\d(?:\.\d+)?))?"
+)
+
 
 def _duration(value):
     "Return days, or None if `value` is no duration"
@@ -233,7 +235,7 @@ def _duration(value):
     days = sum(float(part) / unit for part, unit in zip(parts, 2 * (1, 24, 1440, 86400)))
     return -days if sign == "-" else days
 
-# %% ../nbs/base/tables.ipynb #ba052642
+# %% ../nbs/base/tables.ipynb #72c29079
 # by kind: what reads one value, and the words for an error
 _TIMES = {
     "time": (_timestamp, "dates", "2026-11-16T21:30"),
@@ -254,7 +256,7 @@ def column_kind(column) -> str:
             return kind
     return "number"
 
-
+# %% ../nbs/base/tables.ipynb #09c2e320
 def as_days(values, name, kind: str) -> np.ndarray:
     "Return timestamps as days since 1970, durations as days, missing values as NaN"
     column = pd.Series(values)
@@ -404,6 +406,25 @@ def _meaning(value):
 def _begins_with_zero(value):
     return isinstance(value, str) and re.match(r"\s*[+-]?0\d", value) is not None
 
+# %% ../nbs/base/tables.ipynb #3fd2a74c
+def _only_level(value, alike: list, name):
+    "Return the level that `value` is, of those with its meaning, or None; raise if it is unclear"
+    coded = [level for level in alike if _begins_with_zero(level)]
+    if isinstance(value, str):
+        # '7' and '07' are two texts
+        if _begins_with_zero(value):
+            return None
+        alike = [level for level in alike if level not in coded]
+        coded = []
+    if len(alike) > 1 or coded:
+        such = " or ".join(map(repr, alike[:2]))
+        _refuse(
+            name,
+            f"{value!r} where the training table held {such} as text",
+            "read it as text, dtype=str, so that both mean the same",
+        )
+    return alike[0] if alike else None
+
 # %% ../nbs/base/tables.ipynb #def12474
 class Levels:
     "Finds values of any type among the levels of a training column"
@@ -424,20 +445,9 @@ class Levels:
         if here is not None:
             return here
         alike = self.by_meaning.get(_meaning(value), [])
-        coded = [level for level in alike if _begins_with_zero(level)]
-        if isinstance(value, str):
-            # '7' and '07' are two texts.
-            alike = [] if _begins_with_zero(value) else [x for x in alike if x not in coded]
-            coded = []
-        if len(alike) > 1 or coded:
-            such = " or ".join(map(repr, alike[:2]))
-            _refuse(
-                self.name,
-                f"{value!r} where the training table held {such} as text",
-                "read it as text, dtype=str, so that both mean the same",
-            )
-        if alike:
-            return self.exact[_class(alike[0]), alike[0]]
+        level = _only_level(value, alike, self.name)
+        if level is not None:
+            return self.exact[_class(level), level]
         # 1 is true, and true is 1.
         other = {"boolean": "number", "number": "boolean"}.get(_class(value))
         return self.exact.get((other, value), -1)

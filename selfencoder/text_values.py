@@ -194,7 +194,7 @@ def number_reader(column: pd.Series, name, decimal: str | None = None):
 
 # %% ../nbs/base/text_values.ipynb #f4269347
 def _warn(what, advice, command_advice):
-    "Warn of something suspicious in a column"
+    "Issue a warning about something suspicious in a column"
     warnings.warn(TableWarning(what, advice, command_advice), stacklevel=2)
 
 
@@ -356,7 +356,7 @@ def text_reader(column: pd.Series, name):
 
 # %% ../nbs/base/text_values.ipynb #7aac6a98
 def describe_columns(X, categorical_features="from_dtype") -> pd.DataFrame:
-    "Show what each column of a table is compared as, with two examples"
+    "Show how each column of a table is compared, with two of its values"
     table = pd.DataFrame(read_table(X, None))
     names = list(table.columns)
     columns = TextColumns.fit(table, names, categorical_features)

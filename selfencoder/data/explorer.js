@@ -391,24 +391,24 @@ const isDoubtful = i => !isNew(i) && (isClasses ? target.likely[i][0] !== target
 const isKnown = i => !isNew(i);
 const KEYS = "Click a heading to sort, a row to open it. Arrow keys move from row to row.";
 const columnsNote = [
-  isPredicted && "Effect: how much worse predictions become if the cells of the column come from other rows (loss of R\u00b2, "
-    + "each row predicted by the others).",
+  isPredicted && "Effect: how much worse predictions become if the values of the column come from other rows (loss of R\u00b2, "
+    + "each row predicted from the others).",
   isWeighted ? "Weight: how much the column counts when rows are compared." : "All columns count the same when rows are compared.",
   "Share: how much of the distance between a row and its most similar rows is due to the column.",
-  isPredicted && "Much share and little effect: rows differ in it, and it matters little."];
+  isPredicted && "A large share and a small effect: rows differ in the column, but it matters little for predictions."];
 const LISTS = {
   new: data.new > 0 && { title: "New rows", draw: drawRows, rows: () => state.rows.filter(isNew),
     note: `${KEYS} Printed, each new row takes a sheet.` },
   rows: { title: data.new ? "Known rows" : "All rows", draw: drawRows, rows: () => state.rows.filter(isKnown), note: KEYS },
   doubtful: isPredicted && { title: isClasses ? "Doubtful labels" : "Large errors", draw: drawRows,
     rows: () => state.rows.filter(isDoubtful), sort: ["doubt", true],
-    note: isClasses ? "Rows whose label differs from the prediction that the other rows make. Doubt is 1 minus the "
+    note: isClasses ? "Rows whose label differs from the one predicted from the other rows. Doubt is 1 minus the "
       + "probability of the label in the table."
-      : "Rows outside the range that holds nine of ten such rows." },
+      : "Rows whose value lies outside the range that holds about nine of ten such values." },
   duplicates: { title: "Near duplicates", draw: drawPairs,
     note: "Pairs of rows with the smallest distances. At distance 0 all compared columns agree." },
   unusual: { title: "Unusual rows", draw: drawRows, rows: () => state.rows.filter(isKnown), sort: ["novelty", true],
-    note: "Rows that the table explains least: those with the largest novelty." },
+    note: "Rows that are least like the others: those with the largest novelty." },
   columns: { title: "Columns", draw: drawColumns, note: columnsNote.filter(Boolean).join(" ") },
 };
 const sorting = () => state.sort ?? LISTS[state.list].sort ?? [];
@@ -566,7 +566,7 @@ function answerPart(i) {
   const observed = isNew(i) ? [] : ["; in the table: ", make("strong", {}, textOf(given(i)))];
   const more = isClasses ? classParts(i) : numberParts(i);
   const chance = isClasses && ` (probability ${percent(target.probabilities[i][0])})`;
-  const own = isNew(i) ? null : note("The prediction is made by the other rows; this row\u2019s own ",
+  const own = isNew(i) ? null : note("The prediction is made from the other rows; this row\u2019s own ",
     isClasses ? "label" : "value", " was not used.");
   return [make("p", { class: "answer" }, `Predicted ${target.name}: `, make("strong", {}, textOf(predicted(i))), chance,
     observed, isClasses && isDoubtful(i) && make("span", { class: "wrong" }, " \u2013 they differ")), ...more, own].filter(Boolean);
@@ -594,7 +594,7 @@ const shareBelow = (values, limit) => values.filter(value => value < limit).leng
 
 function unusualPart(i) {
   const nearer = shareBelow(nearestOf, nearOf(i)[0].distance), rows = isNew(i) ? "known rows" : "rows";
-  const words = nearer === 1 ? "No known row is as far from its most similar row: take the answer with care."
+  const words = nearer === 1 ? "No known row is as far from its most similar row: treat the prediction with caution."
     : nearer === 0 && isNew(i) ? "No known row has a more similar one."
       : `Its most similar row is farther away than that of ${percent(nearer)} of the ${rows}.`;
   const scale = isNew(i) ? "0 is like the table, 1 like nothing in it"
@@ -667,8 +667,9 @@ function madePart(i) {
     line(`${known - !isNew(i) - size} other rows together`, "", others),
     Math.abs(correction) > 1e-6 * Math.abs(end) && line(steps, "", correction),
     sum(isClasses ? `probability of ${label}` : `predicted ${label}`, end)];
-  return [make("h3", {}, "What made the answer"),
-    note("Begin with what holds for all rows; each row moves it towards its own label, or away from it."),
+  return [make("h3", {}, "What made the prediction"),
+    note("Start with the mean of all rows. A row with a positive weight moves the number towards its own label, one "
+      + "with a negative weight away from it."),
     make("div", { class: "scroll" }, make("table", { class: "made" }, make("tbody", {}, lines)))];
 }
 

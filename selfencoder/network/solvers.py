@@ -53,7 +53,7 @@ def exp2_(u: torch.Tensor) -> torch.Tensor:
 def _sigmoid_block(h, output, own, index, with_loss):
     "Return gradient and loss of Eq. 1 over sigmoids"
     U = torch.bmm(h, output)
-    # the own output shall be on
+    # the own output should be on: its error is that of the negated logit
     U.scatter_(-1, index, -own)
     loss = None
     if with_loss:
@@ -151,12 +151,15 @@ def _bce_softmax_block(h, output, own, index, with_loss, dtype=torch.float32):
     U = torch.bmm(h, output)
     p = U.to(dtype).softmax(-1)
     loss = _bce_loss(p, index) if with_loss else None
-    s = torch.addcmul(p, p, p, value=-1).clamp_(min=1e-12)
+    s = torch.addcmul(p, p, p, value=-1)
+    s.clamp_(min=1e-12)
     # the gradient with respect to p
     at_own = p.gather(-1, index) - 1
-    slope = p.scatter(-1, index, at_own).div_(s)
-    mean_slope = torch.linalg.vecdot(slope, p)[..., None]
-    gradient = slope.sub_(mean_slope).mul_(p)
+    slope = p.scatter(-1, index, at_own)
+    slope.div_(s)
+    mean_slope = torch.linalg.vecdot(slope, p)
+    slope.sub_(mean_slope[..., None])
+    gradient = slope.mul_(p)
     return gradient.to(U.dtype), loss
 
 # %% ../../nbs/base/network_solvers.ipynb #a1aed2e8
@@ -193,6 +196,32 @@ def check_rows(network, Z):
     return Z
 
 # %% ../../nbs/base/network_solvers.ipynb #8056c4e3
+def layer_shapes(network, n_outputs):
+    "Return the shapes of the output layer and of the hidden layers; each has a row for the bias"
+    widths = [network.n_features, *network.hidden_layer_sizes]
+    shapes = [(widths[-1] + 1, n_outputs)]
+    for a, b in zip(widths, widths[1:]):
+        shapes.append((a + 1, b))
+    return shapes
+
+
+def layer_views(flat, shapes):
+    """Return the output layer and the hidden layers (weights transposed, bias last) as views of a
+    flat vector, or of one for each model"""
+    sizes = [math.prod(shape) for shape in shapes]
+    parts = flat.split(sizes, dim=-1)
+    return [part.unflatten(-1, shape) for part, shape in zip(parts, shapes)]
+
+
+def layer_pairs(layers, network):
+    "Yield views of the layers of one model, each with the parameter of `network` it stands for"
+    output, *hidden = layers
+    yield output[:, : network.n_outputs], network.output
+    for mine, layer in zip(hidden, network.hidden):
+        yield mine[:-1], layer.weight.T
+        yield mine[-1], layer.bias
+
+# %% ../../nbs/base/network_solvers.ipynb #a83d3348
 # bytes of logits at a time: enough to amortise a call, few enough for the cache
 BLOCK_BYTES = 2**20
 
@@ -210,18 +239,14 @@ class Stack:
         self.n = [len(Z) for Z in Zs]
         self.n_rows = max(self.n)
         n_padded = math.ceil(self.n_rows / 16) * 16
-        # the output layer first, then the hidden layers; each has a row more, for the bias
-        widths = [first.n_features, *first.hidden_layer_sizes]
-        self.shapes = [(widths[-1] + 1, n_padded)]
-        for a, b in zip(widths, widths[1:]):
-            self.shapes.append((a + 1, b))
-        self.sizes = [math.prod(shape) for shape in self.shapes]
+        self.shapes = layer_shapes(first, n_padded)
+        n_parameters = sum(math.prod(shape) for shape in self.shapes)
         zeros = first.output.detach().new_zeros
         self.x = zeros(len(networks), self.n_rows, first.n_features + 1)
-        self.theta = zeros(len(networks), sum(self.sizes))
+        self.theta = zeros(len(networks), n_parameters)
         self.gradient = torch.zeros_like(self.theta)
-        self.output, *self.hidden = self.views(self.theta)
-        self.d_output, *self.d_hidden = self.views(self.gradient)
+        self.output, *self.hidden = layer_views(self.theta, self.shapes)
+        self.d_output, *self.d_hidden = layer_views(self.gradient, self.shapes)
         self._load(networks, Zs)
 
     @torch.no_grad()
@@ -232,31 +257,16 @@ class Stack:
             Z = check_rows(network, Z)
             x[: len(Z), :-1] = Z
             x[: len(Z), -1] = 1.0
-            for mine, theirs in self._pairs(theta, network):
+            layers = layer_views(theta, self.shapes)
+            for mine, theirs in layer_pairs(layers, network):
                 mine.copy_(theirs)
-
-    def views(self, flat):
-        """Return the output layer and the hidden layers (weights transposed, bias last) as views of
-        a flat vector, or of one for each model"""
-        layers = []
-        parts = flat.split(self.sizes, dim=-1)
-        for part, shape in zip(parts, self.shapes):
-            layers.append(part.unflatten(-1, shape))
-        return layers
-
-    def _pairs(self, theta, network):
-        "Yield views of a flat vector, each with the parameter of `network` that it stands for"
-        output, *hidden = self.views(theta)
-        yield output[:, : network.n_outputs], network.output
-        for mine, layer in zip(hidden, network.hidden):
-            yield mine[:-1], layer.weight.T
-            yield mine[-1], layer.bias
 
     @torch.no_grad()
     def store(self, thetas, networks):
         "Write flat vectors, one for each network, into the networks"
         for theta, network in zip(thetas, networks):
-            for mine, theirs in self._pairs(theta, network):
+            layers = layer_views(theta, self.shapes)
+            for mine, theirs in layer_pairs(layers, network):
                 theirs.copy_(mine)
 
 # %% ../../nbs/base/network_solvers.ipynb #df546fbc
@@ -275,9 +285,11 @@ def _forward(stack, x):
 def _backward(stack, layers, dh):
     "Fill the gradient of the hidden layers, from the gradient `dh` of the last one"
     for layer in reversed(range(len(stack.hidden))):
+        inputs = layers[layer]
         h = layers[layer + 1][..., :-1]
-        du = dh * stack.activation.slope(h)
-        torch.bmm(layers[layer].mT, du, out=stack.d_hidden[layer])
+        slope = stack.activation.slope(h)
+        du = dh * slope
+        torch.bmm(inputs.mT, du, out=stack.d_hidden[layer])
         if layer:
             W = stack.hidden[layer][:, :-1]
             dh = torch.bmm(du, W.mT)
@@ -407,6 +419,14 @@ def _warn(solver, max_iter):
     )
 
 # %% ../../nbs/base/network_solvers.ipynb #21ef78f7
+def _train_on_batches(stack, optimiser, batch_size, generator):
+    "Take one step for each mini-batch of an epoch, in a random order of the rows"
+    order = torch.randperm(stack.n_rows, generator=generator)
+    for batch in order.split(batch_size):
+        loss_and_gradient(stack, batch, with_loss=False)
+        optimiser.step(stack)
+
+# %% ../../nbs/base/network_solvers.ipynb #47b6ee3b
 def adam_many(
     networks: list,  # SelfEncoderNetworks of one architecture
     Zs: list,  # for each network its rows; row i belongs to output i
@@ -448,10 +468,7 @@ def adam_many(
             if full_batch:
                 optimiser.step(stack)
             else:
-                order = torch.randperm(stack.n_rows, generator=generator)
-                for batch in order.split(batch_size):
-                    loss_and_gradient(stack, batch, with_loss=False)
-                    optimiser.step(stack)
+                _train_on_batches(stack, optimiser, batch_size, generator)
             optimiser.rate *= learning_rate_decay
         stack.store(watch.best, networks)
     if not watch.all_converged():
@@ -507,25 +524,6 @@ def _line_search(stack, start, direction, value, slope, step):
     return None
 
 # %% ../../nbs/base/network_solvers.ipynb #1b55977f
-def lbfgs(
-    network: SelfEncoderNetwork,  # trained in place, from wherever it starts
-    Z,  # the rows; row i belongs to output i
-    *,
-    max_iter: int = 300,  # steps
-    tol: float = 1e-5,  # stop when a step lowers the objective by less than this share of it
-    alpha: float = 0.0,  # ridge penalty on the output weights
-    verbose: int = 0,  # 1 for a progress bar
-) -> History:
-    "Train `network` on the rows of `Z` with L-BFGS: no learning rate"
-    with one_thread():
-        stack = Stack([network], [Z], alpha=alpha)
-        history = _lbfgs(stack, max_iter, tol, verbose)
-        stack.store(stack.theta, [network])
-    if not history.converged:
-        _warn("lbfgs", max_iter)
-    return history
-
-
 def _lbfgs(stack, max_iter, tol, verbose):
     "Minimise the objective of a stack of one, in place"
     n = stack.n[0]
@@ -564,6 +562,25 @@ def _lbfgs(stack, max_iter, tol, verbose):
             pairs.append((s, y, sy))
     return history
 
+# %% ../../nbs/base/network_solvers.ipynb #7c57caad
+def lbfgs(
+    network: SelfEncoderNetwork,  # trained in place, from wherever it starts
+    Z,  # the rows; row i belongs to output i
+    *,
+    max_iter: int = 300,  # steps
+    tol: float = 1e-5,  # stop when a step lowers the objective by less than this share of it
+    alpha: float = 0.0,  # ridge penalty on the output weights
+    verbose: int = 0,  # 1 for a progress bar
+) -> History:
+    "Train `network` on the rows of `Z` with L-BFGS: no learning rate"
+    with one_thread():
+        stack = Stack([network], [Z], alpha=alpha)
+        history = _lbfgs(stack, max_iter, tol, verbose)
+        stack.store(stack.theta, [network])
+    if not history.converged:
+        _warn("lbfgs", max_iter)
+    return history
+
 # %% ../../nbs/base/network_solvers.ipynb #26de003d
 def whiten(Z: torch.Tensor):
     """Return mean, T such that the rows (Z - mean) @ T have the identity as covariance, in the
@@ -589,7 +606,7 @@ def _newton_pass(X, Q, ridge, theta, outputs):
     `theta`, a column for each; the Hessian without the ridge"""
     own = outputs, torch.arange(len(outputs))
     u = X @ theta
-    # the own output shall be on, as in _sigmoid_block
+    # the own output should be on, as in _sigmoid_block
     u[own] *= -1
     loss = F.softplus(u, threshold=40).sum(0)
     f = u.sigmoid_()
@@ -620,22 +637,51 @@ def _newton_steps(hessian, ridge, gradient):
     return step, fall
 
 # %% ../../nbs/base/network_solvers.ipynb #43955746
+class _Regressions:
+    "The logistic regressions of all outputs: their parameters, next steps and objectives"
+
+    def __init__(self, X, alpha):
+        n, k = X.shape
+        self.X = X
+        # the products of coordinates of each row
+        i, j = torch.triu_indices(k, k)
+        self.Q = X[:, i] * X[:, j]
+        # the intercept has no penalty
+        self.ridge = X.new_full((k,), alpha)
+        self.ridge[-1] = 0.0
+        self.theta = X.new_zeros(k, n)
+        # the logit of 1/n
+        self.theta[-1] = -math.log(n - 1)
+        self.step = torch.zeros_like(self.theta)
+        self.value = X.new_full((n,), math.inf)
+        # how much the next step is expected to lower the objective
+        self.promise = self.value.clone()
+
+    def move(self, outputs):
+        "Take the next step of some outputs, or halve it if it does not lower the objective"
+        ridge = self.ridge
+        point = self.theta[:, outputs] + self.step[:, outputs]
+        objective, gradient, hessian = _newton_pass(self.X, self.Q, ridge, point, outputs)
+        last = self.value[outputs]
+        noise = 64 * torch.finfo(last.dtype).eps * (1 + last.abs())
+        is_lower = objective <= last + noise
+        # damped: these try again, closer
+        damped = outputs[~is_lower]
+        self.step[:, damped] /= 2
+        moved = outputs[is_lower]
+        self.theta[:, moved] = point[:, is_lower]
+        self.value[moved] = objective[is_lower]
+        hessian = hessian[:, is_lower]
+        gradient = gradient[:, is_lower]
+        steps, promises = _newton_steps(hessian, ridge, gradient)
+        self.step[:, moved] = steps
+        self.promise[moved] = promises
+
+# %% ../../nbs/base/network_solvers.ipynb #ba2a1ed4
 def _newton(X, alpha, max_iter, tol, verbose):
     "Solve the n regressions; return their parameters, a column for each, and their history"
     n, k = X.shape
-    # the products of coordinates of each row
-    i, j = torch.triu_indices(k, k)
-    Q = X[:, i] * X[:, j]
-    # the intercept has no penalty
-    ridge = X.new_full((k,), alpha)
-    ridge[-1] = 0.0
-    theta = X.new_zeros(k, n)
-    # the logit of 1/n
-    theta[-1] = -math.log(n - 1)
-    step = torch.zeros_like(theta)
-    value = X.new_full((n,), math.inf)
-    promise = value.clone()
-    rounding = 64 * torch.finfo(X.dtype).eps
+    regressions = _Regressions(X, alpha)
     output_bytes = max(n, k * k) * X.element_size()
     # wider than blocks of rows, which makes faster products
     portion = max(16, 2 * BLOCK_BYTES // output_bytes)
@@ -644,31 +690,19 @@ def _newton(X, alpha, max_iter, tol, verbose):
     iterations = range(max_iter + 1)
     for iteration in tqdm(iterations, desc="newton", disable=not verbose, leave=False):
         for outputs in active.split(portion):
-            point = theta[:, outputs] + step[:, outputs]
-            objective, gradient, hessian = _newton_pass(X, Q, ridge, point, outputs)
-            last = value[outputs]
-            noise = rounding * (1 + last.abs())
-            is_lower = objective <= last + noise
-            # damped: the others try again, closer
-            step[:, outputs[~is_lower]] /= 2
-            moved = outputs[is_lower]
-            theta[:, moved] = point[:, is_lower]
-            value[moved] = objective[is_lower]
-            steps, promises = _newton_steps(hessian[:, is_lower], ridge, gradient[:, is_lower])
-            step[:, moved] = steps
-            promise[moved] = promises
-        history.add(iteration, value.double().mean().item())
+            regressions.move(outputs)
+        history.add(iteration, regressions.value.double().mean().item())
         # the last step is at hand, and now safe
-        is_done = promise[active] <= tol
+        is_done = regressions.promise[active] <= tol
         done = active[is_done]
-        theta[:, done] += step[:, done]
+        regressions.theta[:, done] += regressions.step[:, done]
         active = active[~is_done]
         history.converged = len(active) == 0
         if history.converged:
             break
-    return theta, history
+    return regressions.theta, history
 
-# %% ../../nbs/base/network_solvers.ipynb #ba2a1ed4
+# %% ../../nbs/base/network_solvers.ipynb #fa03b572
 def newton(
     network: SelfEncoderNetwork,  # sigmoid, no hidden layer; its start does not matter
     Z,  # the rows; row i belongs to output i
@@ -679,8 +713,7 @@ def newton(
     metric: str = "covariance",  # of the penalty: that of the data, or "identity"
     verbose: int = 0,  # 1 for a progress bar
 ) -> History:
-    """Solve the sigmoid model without hidden layer as n logistic regressions: no learning rate, no
-    start"""
+    "Solve the sigmoid model without hidden layer as n logistic regressions: no learning rate"
     if network.output_activation != "sigmoid" or network.hidden_layer_sizes:
         raise ValueError(
             "solver='newton' trains a sigmoid output without hidden layer: set "
@@ -699,9 +732,8 @@ def newton(
         if metric == "identity":
             T = torch.eye(len(mean), dtype=T.dtype)
         whitened = (Z.double() - mean) @ T
-        X = whitened.to(Z.dtype)
         # the bias is the last coefficient
-        X = F.pad(X, (0, 1), value=1.0)
+        X = F.pad(whitened.to(Z.dtype), (0, 1), value=1.0)
         theta, history = _newton(X, alpha, max_iter, tol, verbose)
         theta = theta.double()
         W = T @ theta[:-1]

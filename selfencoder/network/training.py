@@ -211,6 +211,18 @@ def warn_if_failed(trained: Trained, Z: np.ndarray, raw_columns: bool):
     warnings.warn(message, ConvergenceWarning, stacklevel=2)
 
 # %% ../../nbs/base/network_training.ipynb #dd7742ed
+def untrained_network(Z, hidden_layer_sizes, activation, output_activation, solver, device):
+    "Return a network for the rows of `Z`; raise MemoryError if training it can't fit"
+    n, d = Z.shape
+    device = choose_device(device)
+    dtype = choose_dtype(hidden_layer_sizes, device)
+    width = int([d, *hidden_layer_sizes][-1])
+    check_memory(n, width, solver, dtype.itemsize)
+    return SelfEncoderNetwork(
+        d, n, hidden_layer_sizes, activation, output_activation, dtype, device
+    )
+
+# %% ../../nbs/base/network_training.ipynb #bb3f159c
 def train(
     Z: np.ndarray,
     *,
@@ -231,17 +243,15 @@ def train(
     one to it. `seed` is that of the start and of mini-batches. `raw_columns`: the columns of Z are
     in units of their own.
     """
-    n, d = Z.shape
     check_hidden_sizes(hidden_layer_sizes)
-    solver = choose_solver(solver, d, hidden_layer_sizes, output_activation)
-    device = choose_device(device)
-    dtype = choose_dtype(hidden_layer_sizes, device)
-    width = int([d, *hidden_layer_sizes][-1])
-    check_memory(n, width, solver, dtype.itemsize)
-    network = SelfEncoderNetwork(
-        d, n, hidden_layer_sizes, activation, output_activation, dtype, device
+    solver = choose_solver(solver, Z.shape[1], hidden_layer_sizes, output_activation)
+    network = untrained_network(
+        Z, hidden_layer_sizes, activation, output_activation, solver, device
     )
-    rows = torch.as_tensor(Z, dtype=dtype, device=device)
+    output = network.output
+    rows = torch.as_tensor(Z, dtype=output.dtype, device=output.device)
+    # that of the last layer: its weights, and the bias
+    width = len(output) - 1
     start_network(network, rows, init, torch.Generator().manual_seed(seed))
     options |= {
         "alpha": alpha * width,
