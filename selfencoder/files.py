@@ -178,7 +178,8 @@ def _read(data: bytes) -> tuple:
         if any(member.compress_type != ZIP_STORED for member in archive.infolist()):
             raise ValueError("it is compressed")
         found = loads(data, trusted=check_types(archive))
-    if not isinstance(found, dict) or found.keys() != {"selfencoder", "model"}:
+    is_ours = isinstance(found, dict) and found.keys() == {"selfencoder", "model"}
+    if not is_ours or not isinstance(found["selfencoder"], str):
         raise ValueError("it holds something else")
     return found["selfencoder"], found["model"]
 
