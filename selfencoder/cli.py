@@ -322,7 +322,7 @@ def check_out(out: str, *inputs: str):
         return
     for path in inputs:
         if os.path.exists(path) and os.path.samefile(path, out):
-            raise ValueError(f"{out!r} is what is read: write to another file")
+            raise ValueError(f"{out!r} is an input of this command: write to another file")
 
 # %% ../nbs/tools/cli.ipynb #03449b7d
 def write_answer(answer, out: str):

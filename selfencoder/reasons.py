@@ -235,10 +235,9 @@ def doubtful_labels(model) -> pd.DataFrame:
     The columns are the label, the leave-one-out prediction, and how they differ.
 
     A classifier's column `probability` is the leave-one-out probability of the label,
-    `predict_proba(None)`: its calibration is cross-fitted, on rows that do not include a fifth of
-    the table with the row in it. `without(model, row)` fits the calibration to all other rows, so
-    its probability of the label differs: on six tables by .012 on average (.002 to .034), at most
-    by .17. The votes before calibration are the same where no column weights were learned.
+    `predict_proba(None)`: its calibration is cross-fitted, so the row has no part in it.
+    `without(model, row)` keeps the calibration of the fit, so its probability of the label differs
+    a little. The votes before calibration are the same where no column weights were learned.
     A regressor's column `error` is the label minus the prediction.
     """
     target = labelled(model)
@@ -383,9 +382,8 @@ def without(model, rows):
     """Return a model that answers as if training rows had not been there; `model` stays as it is.
 
     `rows` are positions. The votes for a row that was taken away are those of `vote(None, ...)`.
-    The calibration of probabilities is fitted to all remaining rows, where `predict_proba(None)`
-    and `doubtful_labels` fit it to four fifths of them, without the row: on six tables the
-    probabilities differ by .012 on average (.002 to .034), at most by .17.
+    The calibration of probabilities remains that of the fit, where `predict_proba(None)` and
+    `doubtful_labels` have one that is cross-fitted without the row.
     """
     fitted_model(model)
     return copy(model).forget(rows)

@@ -32,12 +32,14 @@ def class_codes(y):
 # %% ../nbs/base/targets.ipynb #6aae9f21
 def target_columns(y) -> list:
     "Return one array for each target of `y`, which is (n,), (n, 1) or (n, targets)"
-    if np.ndim(y) != 2 or np.shape(y)[1] < 2:
-        return [np.asarray(y)]
-    if isinstance(y, pd.DataFrame):
-        # each with its own type
-        return [column.to_numpy() for _, column in y.items()]
-    return list(np.transpose(y))
+    values = np.asarray(y)
+    if values.ndim != 2 or values.shape[1] < 2:
+        return [values]
+    if values.dtype != object and not isinstance(y, pd.DataFrame):
+        return list(values.T)
+    # each with its own type
+    frame = pd.DataFrame(y).infer_objects()
+    return [column.to_numpy() for _, column in frame.items()]
 
 # %% ../nbs/base/targets.ipynb #a2c16f60
 def real_targets(y) -> np.ndarray:

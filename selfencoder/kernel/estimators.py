@@ -85,16 +85,16 @@ class KernelSelfEncoder(
 ):
     """Nearest neighbours by a network that recognises every row of a table, in closed form.
 
-    No labels are needed. One output per training row is trained, with a squared loss over
-    similarities, to say which row it sees. The solution is exact. Neighbours are the most similar
-    rows, by a distance that is a metric. Columns may be numbers, categories, ordered categories or
+    No labels are needed. One output per training row is fitted, with a squared loss over
+    similarities, to recognise that row. The solution is exact for fewer than 3,000 rows. Neighbours
+    are the most similar rows, by a distance that is a metric. Columns may be numbers, categories, ordered categories or
     dates, may have missing values, and need no scaling.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbours `kneighbors` finds unless told otherwise. Predictions are votes of all
-        rows.
+        Number of neighbours that `kneighbors` finds by default. Predictions are weighted sums over
+        all rows.
     kernel : {"auto", "laplace", "exponential", "gaussian"} or list of them, default="auto"
         How distances become similarities. "auto": without a target Laplace; with one all three,
         weighted by leave-one-out. (`invariance="affine"` has no Laplace kernel: "exponential"
@@ -103,7 +103,7 @@ class KernelSelfEncoder(
     bandwidth : "auto" or float, default="auto"
         Width of the kernel, in multiples of the median distance between two training rows. "auto":
         without a target 0.5; with one 1 and 16 for Laplace, 8 for exponential, 4 for Gaussian; on
-        landmarks 0.5, for Gaussian 1 and 0.25.
+        landmarks 0.5, for Gaussian 1.
     alpha : "auto" or float, default="auto"
         The penalty that keeps the outputs smooth, for weights of mean one. "auto": without a target
         0.1; with one thirteen from 1e-4 to 100, weighted by leave-one-out.
@@ -119,9 +119,9 @@ class KernelSelfEncoder(
         every column counts the same, as it does without a target.
     n_landmarks : "auto", int or None, default="auto"
         None: exact, at a cost that grows with the cube of the number of rows. An int: regressions
-        on the similarities to so many rows, and a correction by the nearest rows for what these
-        leave over, at a cost that grows with the number of rows. "auto": exact for less than 3,000
-        rows, else 1,000.
+        on the similarities to that many rows, whose residuals are then predicted from the nearest
+        rows, at a cost that grows with the number of rows. "auto": exact for fewer than 3,000 rows,
+        else 1,000.
     n_components : int or None, default=None
         Columns that `transform` gives. None: as many as it takes for exact distances.
     categorical_features : "from_dtype", None, mask, names or indices, default="from_dtype"
@@ -155,7 +155,7 @@ class KernelSelfEncoder(
     n_features_in_ : int
         Columns of the training table.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they have names that are strings.
+        Their names, if all of them are strings.
     effective_metric_ : str
         "euclidean": distances are Euclidean between the points that `transform` gives.
 
@@ -335,7 +335,7 @@ class KernelSelfEncoder(
             yield model, None
 
     def identify(self, X):
-        """Return which row each query is: one signed weight for each training row.
+        """Return f(x): one signed weight for each training row.
 
         Returns
         -------
@@ -350,14 +350,15 @@ class KernelSelfEncoder(
         return result
 
     def vote(self, X, targets):
-        """Return the vote of the training rows on `targets`, each with its weight `identify(X)`.
+        """Return the sums of `targets`, weighted by `identify(X)`.
 
-        It is the regression that would have been trained on them.
+        That is the prediction of a kernel ridge regression on these targets, with the kernels of
+        the fit.
 
         Parameters
         ----------
         X : table with the columns of the training table, or None
-            None: the leave-one-out vote for each training row.
+            None: the leave-one-out prediction for each training row.
         targets : array-like of shape (n_samples_fit_,) or (n_samples_fit_, n_targets)
             Any numbers for the training rows.
 
@@ -392,8 +393,9 @@ class KernelSelfEncoder(
 
         Nearly so, with fewer `n_components`.
 
-        Exact among training rows, and from any row to a training row; two new rows may be further
-        apart. With landmarks the same of landmarks instead of training rows.
+        Distances are exact between training rows, and from any row to a training row; two new rows
+        may be farther apart than their points. With landmarks this holds for landmarks in place of
+        training rows.
 
         Returns
         -------
@@ -411,8 +413,8 @@ class KernelSelfEncoder(
     def learn(self, X, y=None, sample_weight=None, groups=None, refresh=False):
         """Add training rows: the model is solved again with them.
 
-        Coordinates, widths and selection stay those of the fit. It takes a fraction of a fit: learn
-        many rows at once.
+        Coordinates, widths and settings remain those of the fit. Each call takes a fraction of a
+        fit: add many rows at once.
 
         Parameters
         ----------
@@ -421,9 +423,9 @@ class KernelSelfEncoder(
         sample_weight : array-like of shape (n_rows,) or None
             In the scale of the weights of the fit.
         groups : array-like of shape (n_rows,) or None
-            Which of the new rows belong together; none belongs to a group of the fit.
+            The group of each new row; groups of the fit are not continued.
         refresh : bool, default=False
-            True makes coordinates, widths and selection anew as well: the same as a fit with these
+            True fits coordinates, widths and settings again as well: the same as a fit with these
             rows. False leaves `kernels_` and the calibration as they were.
 
         Returns
@@ -446,16 +448,16 @@ class KernelSelfEncoder(
         return self
 
     def forget(self, rows, refresh=False):
-        """Take training rows away: the model is solved again without them.
+        """Remove training rows: the model is solved again without them.
 
-        Coordinates, widths and selection stay those of the fit.
+        Coordinates, widths and settings remain those of the fit.
 
         Parameters
         ----------
         rows : int or array-like of int
-            Positions in the training table. The rows behind them move up.
+            Positions in the training table; later rows move up.
         refresh : bool, default=False
-            True makes coordinates, widths and selection anew as well: the same as a fit that never
+            True fits coordinates, widths and settings again as well: the same as a fit that never
             saw these rows.
 
         Returns
@@ -577,18 +579,17 @@ def factors_of_new(model: FittedModel, y):
     for label in y.tolist():
         if str(label) not in known:
             raise ValueError(
-                f"{label!r} is no class of the fit: pass refresh=True to learn new classes."
+                f"{label!r} is not a class of the fit: pass refresh=True to learn new classes."
             )
         found.append(known[str(label)])
     return np.array(found)
 
 # %% ../../nbs/kernel/12_estimators.ipynb #8485ca0c
 class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
-    """Classify by the vote of all training rows, weighted by a network that recognises every row.
+    """Predict classes by ridge regression on the similarities to all training rows.
 
-    The weights of the rows are those of `KernelSelfEncoder`; labels vote, and select kernels,
-    penalties and column weights by leave-one-out. The vote is that of kernel ridge regression on
-    the classes; probabilities are a softmax of it, recalibrated on the leave-one-out votes.
+    Labels also select kernels, penalties and column weights by leave-one-out. Probabilities are a
+    softmax of the predictions, recalibrated on those of leave-one-out.
 
     Parameters
     ----------
@@ -723,8 +724,8 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         ----------
         X : table with the columns of the training table, or None
             None: the leave-one-out prediction for each training row. Its calibration is
-            cross-fitted, so probabilities differ from those of a model without the row
-            (`reasons.without`): on six tables by .012 on average (.002 to .034), at most by .17.
+            cross-fitted, so probabilities differ a little from those of a model without the row
+            (`reasons.without`).
 
         Returns
         -------
@@ -756,7 +757,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         return self.predict_proba(None)
 
     def score(self, X, y, sample_weight=None):
-        "Return accuracy, with `X=None` of leave-one-out; several targets must all be right"
+        "Return the accuracy; `X=None`: that of leave-one-out. Of several targets all must be right"
         several = self._model.target.several
         observed = np.asarray(y) if several else column_or_1d(y)
         right = self.predict(X) == observed
@@ -766,11 +767,9 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
 
 # %% ../../nbs/kernel/12_estimators.ipynb #240b267c
 class KernelSelfEncoderRegressor(RegressorMixin, KernelPredictor):
-    """Predict numbers by the vote of all training rows, weighted by a network that recognises every
-    row.
+    """Predict numbers by ridge regression on the similarities to all training rows.
 
-    The weights of the rows are those of `KernelSelfEncoder`; the target votes, and selects kernels,
-    penalties and column weights by leave-one-out. The vote is that of kernel ridge regression.
+    The target also selects kernels, penalties and column weights by leave-one-out.
 
     The parameters are those of `KernelSelfEncoder`; `score` is R^2, with `X=None` of leave-one-out.
 
@@ -808,7 +807,7 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelPredictor):
         return fit_model(self._settings(), table, weights, y, groups=groups)
 
     def predict(self, X):
-        """Return the vote of the training rows.
+        """Return the predicted numbers.
 
         Parameters
         ----------

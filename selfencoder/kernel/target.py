@@ -246,7 +246,7 @@ def class_target(
         unknown = column[labels[code] != column]
         if len(unknown):
             raise ValueError(
-                f"{unknown.tolist()[0]!r} is no class of the fit: pass refresh=True to learn new "
+                f"{unknown.tolist()[0]!r} is not a class of the fit: pass refresh=True to learn new "
                 "classes."
             )
         codes.append(code)
@@ -443,8 +443,8 @@ class TargetVotes:
         "Return positions of the validation rows, and their leave-one-out predictions"
         every = np.arange(len(self.weights))
         rows = self.validation_rows
-        if rows is not None and not len(rows):
-            # all of them have gone: others take their place
+        if rows is not None and len(rows) < 2:
+            # nearly all of them have gone: others take their place
             order = np.random.default_rng(0).permutation(every)
             rows = np.sort(order[:1000])
         if self.validation_votes is None:

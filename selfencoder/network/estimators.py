@@ -62,13 +62,13 @@ class SelfEncoder(NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     """Nearest neighbours learned by recognising every row of a table, without labels.
 
     A network with one output per training row is trained to recognise the row it is given (Boschin,
-    Bonald and Jeanmougin, 2023). Two rows are close when it can hardly tell them apart. Columns may
+    Bonald and Jeanmougin, 2023). Two rows are close if it can hardly distinguish them. Columns may
     be numbers or categories, may have missing values, and need no scaling.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        How many neighbours `kneighbors` finds if it is not told how many.
+        Number of neighbours that `kneighbors` finds by default.
     hidden_layer_sizes : tuple of int, default=()
         Width of each hidden layer; empty for none.
     activation : {"relu", "tanh", "logistic", "identity"}, default="relu"
@@ -97,7 +97,8 @@ class SelfEncoder(NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     learning_rate_decay : float or None, default=None
         Factor by which Adam's learning rate falls per epoch; None: the paper's 0.995.
     max_iter : int or None, default=None
-        Most epochs of Adam or steps of the other solvers; None leaves it to the solver.
+        Maximum number of epochs of Adam, or of steps of the other solvers; None: the solver's
+        default.
     tol : float or None, default=None
         The fall of the loss below which training ends; None leaves it to the solver.
     n_iter_no_change : int or None, default=None
@@ -432,9 +433,9 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
     n_neighbors : int, default=5
         How many neighbours vote, and how many `kneighbors` finds by default.
     weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
-        The weight of a neighbour: the same for all; the probability that the query is this
-        neighbour; the inverse of the distance, which is -log of that probability; or a function of
-        an array of distances that returns an array of weights. None is "uniform".
+        The weight of a neighbour. "uniform": the same for all. "probability": the probability that
+        the query is this neighbour. "distance": the inverse of the distance, which is -log of that
+        probability. A function returns the weights for an array of distances. None is "uniform".
     stratify : bool, default=False
         With `n_visible`: draw the visible rows so that they keep the distribution of y.
 
@@ -518,9 +519,9 @@ class SelfEncoderRegressor(RegressorMixin, VotingSelfEncoder):
     n_neighbors : int, default=5
         How many neighbours are averaged, and how many `kneighbors` finds by default.
     weights : {"uniform", "probability", "distance"}, function or None, default="uniform"
-        The weight of a neighbour: the same for all; the probability that the query is this
-        neighbour; the inverse of the distance, which is -log of that probability; or a function of
-        an array of distances that returns an array of weights. None is "uniform".
+        The weight of a neighbour. "uniform": the same for all. "probability": the probability that
+        the query is this neighbour. "distance": the inverse of the distance, which is -log of that
+        probability. A function returns the weights for an array of distances. None is "uniform".
     stratify : bool, default=False
         With `n_visible`: draw the visible rows so that they keep the distribution of y.
 
