@@ -87,8 +87,8 @@ class KernelSelfEncoder(
 
     No labels are needed. One output per training row is fitted, with a squared loss over
     similarities, to recognise that row. The solution is exact for fewer than 3,000 rows. Neighbours
-    are the most similar rows, by a distance that is a metric. Columns may be numbers, categories, ordered categories or
-    dates, may have missing values, and need no scaling.
+    are the most similar rows, by a distance that is a metric. Columns may be numbers, categories,
+    ordered categories or dates, may have missing values, and need no scaling.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ from selfencoder.kernel.selection import (
     select_members,
     without_target,
 )
-from .similarity import Embedding
+from .similarity import Embedding, with_candidates, with_search
 from selfencoder.kernel.smoothers import (
     QUERIES,
     Average,
@@ -326,7 +326,7 @@ def unlabelled_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles
     chosen = Tried(0, maps[0], model, [], np.zeros(0), np.nan, 1.0)
     local = Local(False, 32, local_penalty, 1.0)
     similarity = similarity_of([chosen], maps, rows)
-    similarity = similarity.with_search(roles.landmarks, roles.choosing[:SEARCHED])
+    similarity = with_search(similarity, roles.landmarks, roles.choosing[:SEARCHED])
     no_targets = np.zeros((len(rows), 0))
     smoother, _ = build([chosen], local, similarity, given.weights, sums, no_targets)
     return Selected(smoother, similarity, [chosen.record, local.record])
@@ -356,7 +356,7 @@ def choose_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
     coefficients = [each.coefficients for each in chosen]
     # labels have no part in how neighbours are searched for: it serves the final model as well
     similarity = similarity_of(chosen, maps, rows)
-    similarity = similarity.with_search(roles.landmarks, roles.choosing[:SEARCHED])
+    similarity = with_search(similarity, roles.landmarks, roles.choosing[:SEARCHED])
     seen_similarity = similarity.take(kept)
     corrections = try_local(validated, base, coefficients, seen_similarity, settings.alpha)
     local = min(corrections, key=lambda each: each.loss)
@@ -379,7 +379,7 @@ def select_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
     if local.alone:
         # the base models, and with them the leaves, have no part in the model
         similarity = similarity.by_kernels()
-    similarity = similarity.with_candidates(roles.choosing[:SEARCHED])
+    similarity = with_candidates(similarity, roles.choosing[:SEARCHED])
     smoother, of_base = build(chosen, local, similarity, given.weights, sums, T)
     coefficients = smoother.with_residuals(T, of_base)
     reporting = roles.reporting
@@ -533,11 +533,11 @@ class Geometry:
         """Return the geometry of other training rows, solved again: those `kept` of the old
         ones, then new ones
         """
-        Z = np.concatenate([self.Z[kept], np.asarray(Z, dtype=self.Z.dtype)])
-        rows = self._rows(Z)
+        rows = self._rows(np.concatenate([self.Z[kept], Z]))
         weights = np.concatenate([self.weights[kept], weights])
         smoother = self.smoother.again(rows, weights, kept)
-        return Geometry(weights, smoother, self.similarity.again(rows, kept))
+        similarity = self.similarity.again(rows, kept)
+        return Geometry(weights, smoother, similarity)
 
 # %% ../../nbs/kernel/11_fit.ipynb #3d162efb
 def row_positions(rows, n: int) -> np.ndarray:

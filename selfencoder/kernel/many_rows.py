@@ -211,9 +211,10 @@ class ValidatedRows:
     def loss(self, votes: np.ndarray) -> float:
         "Return the loss of predictions of the validation rows"
         device = self.observed.Y.device
-        weights = torch.from_numpy(self.weights[self.asked]).to(device)
-        votes = torch.from_numpy(votes[None]).to(device)
-        return float(self.observed.losses(votes, weights)[0])
+        weights = torch.as_tensor(self.weights[self.asked], device=device)
+        votes = torch.as_tensor(votes[None], device=device)
+        losses = self.observed.losses(votes, weights)
+        return float(losses[0])
 
     def stack(self, votes: list) -> np.ndarray:
         "Return how much models with these predictions count in their average"

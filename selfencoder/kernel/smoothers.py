@@ -465,9 +465,10 @@ def with_groups(rows: np.ndarray, codes: np.ndarray) -> tuple:
     out = np.flatnonzero(np.isin(codes, asked))
     code = np.searchsorted(asked, codes[out])
     order = np.argsort(code, kind="stable")
-    sizes = np.bincount(code)
-    members = np.split(order, sizes.cumsum()[:-1])
-    return out, members, of_row, np.searchsorted(out, rows)
+    ends = np.bincount(code).cumsum()
+    members = np.split(order, ends[:-1])
+    place = np.searchsorted(out, rows)
+    return out, members, of_row, place
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #1478ff1c
 def centred_gram(sums: Sums, root: torch.Tensor | None) -> torch.Tensor:

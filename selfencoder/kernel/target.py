@@ -246,8 +246,8 @@ def class_target(
         unknown = column[labels[code] != column]
         if len(unknown):
             raise ValueError(
-                f"{unknown.tolist()[0]!r} is not a class of the fit: pass refresh=True to learn new "
-                "classes."
+                f"{unknown.tolist()[0]!r} is not a class of the fit: pass refresh=True to learn "
+                "new classes."
             )
         codes.append(code)
     return Target.of_classes(codes, list(map(len, classes)), device)
