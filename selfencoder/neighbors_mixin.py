@@ -167,9 +167,15 @@ class NeighborsMixin:
         indices : array of arrays
         """
         check_is_fitted(self)
-        distance, index = self._neighbors(X, self.geometry_.n_outputs - (X is None))
+        k = self.geometry_.n_outputs
+        if X is None:
+            # a row is not a neighbour of itself
+            k -= 1
+        distance, index = self._neighbors(X, k)
         distances, indices = within_radius(distance, index, radius, sort_results)
-        return (distances, indices) if return_distance else indices
+        if return_distance:
+            return distances, indices
+        return indices
 
     def radius_neighbors_graph(self, X=None, radius=1.0, mode="connectivity", sort_results=False):
         "Return what `radius_neighbors` finds as a CSR matrix of ones or distances"

@@ -33,7 +33,8 @@ def top_columns(values: np.ndarray, k: int) -> np.ndarray:
         larger = values > least
         equal = values == least
         places_left = k - larger.sum(1, keepdims=True)
-        chosen = np.flatnonzero(larger | equal & (equal.cumsum(1) <= places_left))
+        fits = equal.cumsum(1) <= places_left
+        chosen = np.flatnonzero(larger | equal & fits)
     return chosen.reshape(rows, k) % width
 
 
@@ -46,7 +47,8 @@ def best_columns(scores: np.ndarray, k: int) -> np.ndarray:
     values = largest.values.numpy()
     columns = largest.indices[:, :k].numpy()
     # where values are equal or NaN, only the rule decides
-    unclear = ~(values[:, :-1] > values[:, 1:]).all(1)
+    falls = values[:, :-1] > values[:, 1:]
+    unclear = ~falls.all(1)
     if unclear.any():
         columns[unclear] = _best_columns(scores[unclear], k)
     return columns
@@ -127,9 +129,7 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     # nearest first in each row, the lower column among equals
     longest = longest.sort_values(["from", "length"])
     starts = np.searchsorted(longest["from"], np.arange(n + 1))
-    data = longest["length"]
-    columns = longest["to"]
-    entries = (data, columns, starts)
+    entries = (longest["length"], longest["to"], starts)
     return sparse.csr_matrix(entries, (n, n))
 
 # %% ../nbs/base/search.ipynb #b19aabc9
@@ -209,7 +209,8 @@ def _joined(parts: list) -> TopK:
 def _product(h, block, buffer):
     "Compute the logits of a block in `buffer`, up to whole chunks with minus infinity"
     width = block.shape[1]
-    logits = buffer[:, : math.ceil(width / CHUNK) * CHUNK]
+    n_chunks = math.ceil(width / CHUNK)
+    logits = buffer[:, : n_chunks * CHUNK]
     torch.mm(h, block, out=logits[:, :width])
     logits[:, width:] = -torch.inf
     return logits
@@ -249,5 +250,7 @@ def _search(queries, output, k, with_normalizer, buffer):
     logits, order = candidates.sort(dim=1, descending=True, stable=True)
     order = order[:, :k]
     indices = torch.cat(places, 1).gather(1, order)
-    normalizer = torch.stack(normalizers).logsumexp(0) if with_normalizer else None
+    normalizer = None
+    if with_normalizer:
+        normalizer = torch.stack(normalizers).logsumexp(0)
     return TopK(logits[:, :k], indices, normalizer)

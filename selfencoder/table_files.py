@@ -164,12 +164,16 @@ def _warn_of_header(table, path):
 def typed(column: pd.Series) -> pd.Series:
     "Return a column of text as numbers or booleans if all of its values are; else as it is"
     known = column.dropna()
-    if known.str.match(r"\s*[+-]?0\d").any():
+    has_leading_zero = known.str.match(r"\s*[+-]?0\d")
+    if has_leading_zero.any():
         return column
-    if known.str.lower().isin(["true", "false"]).all() and len(known):
+    is_boolean = known.str.lower().isin(["true", "false"])
+    if is_boolean.all() and len(known):
         return column.str.lower().map({"true": True, "false": False})
     numbers = pd.to_numeric(known, errors="coerce")
-    return column if numbers.isna().any() else pd.to_numeric(column)
+    if numbers.isna().any():
+        return column
+    return pd.to_numeric(column)
 
 # %% ../nbs/base/table_files.ipynb #e4ecad1b
 def parquet_table(data: bytes, path) -> pd.DataFrame:
@@ -227,7 +231,9 @@ def typed_table(table: pd.DataFrame, readers: dict, id: str | None = None) -> pd
         elif isinstance(column.dtype, pd.StringDtype) and name != id:
             columns[name] = typed(column)
     typed_columns = pd.DataFrame(columns)
-    return typed_columns if id is None else typed_columns.set_index(id)
+    if id is None:
+        return typed_columns
+    return typed_columns.set_index(id)
 
 
 def table_from_file(
@@ -254,7 +260,8 @@ def rows_from_file(
         some = ", ".join(absent[:5])
         if len(absent) > 5:
             some += f" and {len(absent) - 5} more"
-        raise ValueError(f"{str(path)!r} lacks the column{'s' * (len(absent) > 1)} {some}")
+        what = "columns" if len(absent) > 1 else "column"
+        raise ValueError(f"{str(path)!r} lacks the {what} {some}")
     for name, reader in (readers or {}).items():
         if name in table:
             table[name] = reader.read(table[name])

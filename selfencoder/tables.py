@@ -25,11 +25,16 @@ def as_table(X):
     "Return `X` as a pandas DataFrame, an array or a sparse matrix: each column keeps its type"
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
-        return np.array(X, dtype=object) if array.dtype.kind in "US" else array
+        if array.dtype.kind in "US":
+            return np.array(X, dtype=object)
+        return array
     if isinstance(X, np.ma.MaskedArray):
         return _fill_masked(X)
     if isinstance(X, pd.DataFrame):
-        return X if X.columns.is_unique else X.set_axis(different_names(X.columns), axis=1)
+        if X.columns.is_unique:
+            return X
+        names = different_names(X.columns)
+        return X.set_axis(names, axis=1)
     for method in ("collect", "compute"):
         if hasattr(X, method) and hasattr(X, "columns"):
             raise TypeError(
@@ -227,12 +232,15 @@ def _duration(value):
     "Return days, or None if `value` is no duration"
     if isinstance(value, (datetime.timedelta, np.timedelta64)):
         return _in_days(np.timedelta64(value))
-    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    found = _DURATION.fullmatch(value)
     if found is None:
         return None
     # the parts of both forms, of which one is zero
     sign, *parts = found.groups("0")
-    days = sum(float(part) / unit for part, unit in zip(parts, 2 * (1, 24, 1440, 86400)))
+    units = 2 * (1, 24, 1440, 86400)
+    days = sum(float(part) / unit for part, unit in zip(parts, units))
     return -days if sign == "-" else days
 
 # %% ../nbs/base/tables.ipynb #72c29079
@@ -251,8 +259,10 @@ def column_kind(column) -> str:
     if dtype.kind != "O" or isinstance(dtype, pd.CategoricalDtype):
         return {"M": "time", "m": "duration"}.get(dtype.kind, "number")
     values = pd.Series(column).dropna()
+    if values.empty:
+        return "number"
     for kind, (read, *_) in _TIMES.items():
-        if len(values) and all(read(value) is not None for value in values):
+        if all(read(value) is not None for value in values):
             return kind
     return "number"
 
@@ -369,9 +379,13 @@ def _factorize_objects(column):
     places = {}
     codes = []
     for value, is_missing in zip(column, column.isna()):
-        key = (isinstance(value, (bool, np.bool_)), value)
-        codes.append(-1 if is_missing else places.setdefault(key, len(places)))
-    return np.array(codes), [value for _, value in places]
+        code = -1
+        if not is_missing:
+            is_bool = isinstance(value, (bool, np.bool_))
+            code = places.setdefault((is_bool, value), len(places))
+        codes.append(code)
+    levels = [value for _, value in places]
+    return np.array(codes), levels
 
 
 def _check_category(value, name):

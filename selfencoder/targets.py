@@ -96,12 +96,16 @@ def class_shares(
     codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None
 ) -> np.ndarray:
     "Return the share of the votes for each class; no votes: one for each neighbour"
-    votes = np.ones(codes.shape) if votes is None else votes
+    if votes is None:
+        votes = np.ones(codes.shape)
+    if n_classes is None:
+        n_classes = int(codes.max()) + 1
     n_queries = len(codes)
-    n_classes = n_classes or int(codes.max()) + 1
     # one entry for each query and class, side by side
-    entry = np.arange(n_queries)[:, None] * n_classes + codes
-    counted = np.bincount(entry.ravel(), votes.ravel(), minlength=n_queries * n_classes)
+    first = np.arange(n_queries) * n_classes
+    entry = first[:, None] + codes
+    n_entries = n_queries * n_classes
+    counted = np.bincount(entry.ravel(), votes.ravel(), minlength=n_entries)
     counted = counted.reshape(n_queries, n_classes)
     return counted / counted.sum(axis=1, keepdims=True)
 

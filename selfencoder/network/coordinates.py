@@ -63,7 +63,9 @@ class Numbers:
         values = floats_of(column, name, self.kind)
         missing = np.isnan(values)
         filled = np.where(missing, self.median, values)
-        return np.stack([filled, missing]) if self.has_missing else filled[None]
+        if self.has_missing:
+            return np.stack([filled, missing])
+        return filled[None]
 
     def names(self, name):
         "Return the names of the encoded columns"
@@ -92,8 +94,10 @@ class TableEncoding:
         "Return the encoded table E, columns that don't vary included"
         parts = []
         for j, (name, column) in enumerate(zip(self.names, self.columns)):
-            parts.append(column.encode(nth_column(table, j), name))
-        return np.concatenate(parts).astype(np.float64, copy=False).T
+            values = nth_column(table, j)
+            parts.append(column.encode(values, name))
+        E = np.concatenate(parts).T
+        return E.astype(np.float64, copy=False)
 
     @property
     def encoded_names(self):
@@ -147,7 +151,8 @@ def skew_signs(S):
     own = (S**3).mean(axis=0)
     squared_lengths = (S**2).sum(axis=1, keepdims=True)
     shared = (S * squared_lengths).mean(axis=0)
-    decisive = np.where(np.abs(own) > 1e-9, own, shared)
+    is_skewed = np.abs(own) > 1e-9
+    decisive = np.where(is_skewed, own, shared)
     return np.where(decisive < -1e-9, -1.0, 1.0)
 
 
@@ -169,7 +174,8 @@ def sets_one_row_apart(E):
 def invariant_waves(U):
     "Return one row of waves for each row of the basis `U`, from its length alone"
     n, r = U.shape
-    length = np.sqrt((U**2).sum(axis=1) * n / max(r, 1))
+    squares = (U**2).sum(axis=1)
+    length = np.sqrt(squares * n / max(r, 1))
     k = np.arange(r)
     frequency = k // 2 + 1
     # odd columns are sines: cosines a quarter of a period later
@@ -202,7 +208,8 @@ def affine_map(E, precision, random_state):
     """Return the map to uncorrelated coordinates of variance one, in a basis that depends on the
     column space alone"""
     S, affine = standardise(E)
-    largest = np.abs(E / affine.unit).max(axis=0) * affine.factor
+    sizes = np.abs(E / affine.unit).max(axis=0)
+    largest = sizes * affine.factor
     tol = 2 * precision * np.sqrt(S.shape[1]) * largest.max(initial=0)
     U, T = column_space(S, tol)
     rotation = np.sqrt(len(U)) * canonical_rotation(U, random_state)
@@ -217,8 +224,9 @@ def learn_map(E, kinds, invariance, precision, random_state) -> AffineMap:
         return AffineMap(np.ones(d), np.zeros(d), np.ones(d))
     if invariance == "affine":
         return affine_map(E, precision, random_state)
-    only_centred = (kinds == "missing") | (kinds == "category") & sets_one_row_apart(E)
-    return scale_map(E, only_centred)
+    is_mark = kinds == "missing"
+    is_rare = (kinds == "category") & sets_one_row_apart(E)
+    return scale_map(E, is_mark | is_rare)
 
 # %% ../../nbs/paper/05_coordinates.ipynb #c196ccea
 class TableCoordinates(TableTransformer):
