@@ -292,7 +292,9 @@ def check_names(given: list, known, what: str) -> list:
     for name in given or []:
         if name not in known:
             near = nearest_name(name, known)
-            hint = f"did you mean {near!r}? All of them: " if near else "choose from "
+            hint = "choose from "
+            if near:
+                hint = f"did you mean {near!r}? All of them: "
             raise ValueError(f"there is no {what} {name!r}: {hint}{', '.join(known)}")
     return list(given or known)
 
@@ -368,9 +370,12 @@ def training_table(args):
     if not table.index.is_unique:
         note(f"the id {args.id!r} is not unique: several rows have the same one")
     ignored = [column for column in args.ignore if column != args.id]
-    wanted = ignored if args.target is None else [*ignored, args.target]
-    check_names(wanted, table.columns, f"column in {args.table!r} called")
-    target = None if args.target is None else table.pop(args.target)
+    what = f"column in {args.table!r} called"
+    check_names(ignored, table.columns, what)
+    target = None
+    if args.target is not None:
+        check_names([args.target], table.columns, what)
+        target = table.pop(args.target)
     table = table.drop(columns=ignored)
     if not len(table.columns):
         raise ValueError(f"{args.table!r} has no columns left to compare")
@@ -379,7 +384,8 @@ def training_table(args):
         known = target.notna().to_numpy()
         if not known.any():
             raise ValueError(f"the target {args.target!r} is empty in all rows")
-        table, target = table[known], target[known]
+        table = table[known]
+        target = target[known]
     n_left_out = len(content) - len(table)
     return table, target, {"id": args.id, "readers": readers, "n_left_out": n_left_out}
 
@@ -703,12 +709,16 @@ def explore(args):
     """
     from selfencoder.explorer import explore as explored, sample_note, sample_rows
 
-    inputs = [args.table] if args.query is None else [args.table, args.query]
+    inputs = [args.table]
+    if args.query is not None:
+        inputs.append(args.query)
     if inputs == ["-", "-"]:
         raise ValueError("only one of the two tables can be read from standard input")
     check_out(args.out, *inputs)
     table, target, from_file = training_table(args)
-    new = None if args.query is None else read_queries(list(table), from_file, args)
+    new = None
+    if args.query is not None:
+        new = read_queries(list(table), from_file, args)
     about = sample_note(len(table))
     rows = sample_rows(len(table))
     table = table.iloc[rows]

@@ -59,8 +59,10 @@ def compare(args):
     records = run_tables(tables, models, args.out, **_options(args))
     finished = [record for record in records if "error" not in record]
     titles = {name: peer.title for name, peer in PEERS.items()}
-    for kind in sorted({target_kind(record["table"]) for record in finished}):
-        shown = summary(pd.DataFrame(finished), kind)
+    frame = pd.DataFrame(finished)
+    kinds = {target_kind(record["table"]) for record in finished}
+    for kind in sorted(kinds):
+        shown = summary(frame, kind)
         shown = shown.rename(index=titles).round(3)
         print(f"\n{kind}, means over tables\n\n{shown.to_string()}")
     return _finish(args, records, TableCell)
