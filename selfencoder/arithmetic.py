@@ -45,7 +45,9 @@ def standard_units(E: np.ndarray, weights: np.ndarray | None = None):
     "Return `(unit, mean, factor)`: `(E / unit - mean) * factor` has mean zero and variance one"
 
     def average(A):
-        return A.mean(axis=0) if weights is None else weights @ A / weights.sum()
+        if weights is None:
+            return A.mean(axis=0)
+        return weights @ A / weights.sum()
 
     largest = np.abs(E).max(axis=0, initial=1e-300)
     _, exponent = np.frexp(largest)

@@ -41,7 +41,9 @@ def nearest_name(name: str, known) -> str | None:
     "Return the known name that was probably meant, or None; case does not matter"
     small = {each.lower(): each for each in known}
     near = difflib.get_close_matches(name.lower(), small, n=1)
-    return small[near[0]] if near else None
+    if not near:
+        return None
+    return small[near[0]]
 
 
 class Parser(argparse.ArgumentParser):
@@ -171,7 +173,8 @@ def _forget_output():
 # %% ../nbs/tools/cli.ipynb #5c23bbeb
 def main(arguments: list = None):  # the words after `selfencoder`; by default those that were typed
     "Run one command; return its exit code, or exit with 2 after a mistake in what was typed"
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        arguments = sys.argv[1:]
     parser = make_parser()
     word = next(iter(arguments), "")
     if word in COMMANDS:
@@ -511,7 +514,9 @@ def fitted(table, target, from_file, args):
         import selfencoder
     kinds = {None: "", True: "Classifier", False: "Regressor"}
     model = getattr(selfencoder, f"KernelSelfEncoder{kinds[classes]}")(random_state=0)
-    y = None if target is None else target.to_numpy()
+    y = None
+    if target is not None:
+        y = target.to_numpy()
     with about_the_table(), working(what):
         groups = "duplicates" if has_copies(table) else None
         model.fit(table, y, groups=groups)
@@ -591,9 +596,10 @@ def fit(args):
         zcat log.csv.gz | selfencoder fit - --target failed -o failed.skops
     """
     check_out(args.out, args.table)
-    model, _, summary = fitted(*training_table(args), args)
+    table, target, from_file = training_table(args)
+    model, _, summary = fitted(table, target, from_file, args)
+    path = "/dev/stdout" if args.out == "-" else args.out
     with writing_to(args.out):
-        path = "/dev/stdout" if args.out == "-" else args.out
         model.save(path)
     note(f"{summary}; written to {args.out}")
 

@@ -359,7 +359,10 @@ def explore(
         ids = table.index
     id_name = getattr(ids, "name", None)
     ids = pd.Series(list(ids), table.index)
-    new = table[:0] if new is None else new_rows(model, table, new)
+    if new is None:
+        new = table[:0]
+    else:
+        new = new_rows(model, table, new)
     new_names = names_of_new(new, new_ids, id_name)
     note += sample_note(len(table))
     rows = sample_rows(len(table))

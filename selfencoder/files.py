@@ -160,7 +160,9 @@ def load_model(path, cls: type):
     try:
         version, model = _read(Path(path).read_bytes())
     except Exception as error:
-        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        reason = str(error)
+        if not isinstance(error, ValueError):
+            reason = f"{type(error).__name__}: {error}"
         reason = reason.partition("\n")[0].rstrip(".")
         raise ValueError(
             f"{str(path)!r} is damaged or is no model file of selfencoder ({reason:.200}): fetch "

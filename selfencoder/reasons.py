@@ -285,7 +285,9 @@ def similar_errors(model, X, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def row_weights(model) -> np.ndarray:
     "Return the weights of the training rows as they were given, with a mean of one"
     fitted = fitted_model(model)
-    weights = fitted.weights if fitted.given_weights is None else fitted.given_weights
+    weights = fitted.given_weights
+    if weights is None:
+        weights = fitted.weights
     return weights / weights.mean()
 
 
@@ -326,8 +328,10 @@ def predict_interval(
 
     own = scale(None)
     quantile = conformal_quantile(errors / own, weights, coverage)
-    scales = own if X is None else scale(X)
-    width = quantile * scales
+    if X is None:
+        width = quantile * own
+    else:
+        width = quantile * scale(X)
     predicted = model.predict(X)
     return np.stack([predicted - width, predicted + width], axis=1)
 

@@ -60,7 +60,8 @@ def _best_columns(scores, k):
     scores = np.where(np.isnan(scores), -np.inf, scores)
     # The columns are in increasing order, so that a stable sort leaves equals as they should be.
     columns = top_columns(scores, k)
-    order = np.argsort(-np.take_along_axis(scores, columns, 1), axis=1, kind="stable")
+    best = np.take_along_axis(scores, columns, 1)
+    order = np.argsort(-best, axis=1, kind="stable")
     return np.take_along_axis(columns, order, 1)
 
 # %% ../nbs/base/search.ipynb #fb4a4418
@@ -128,7 +129,8 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     longest = edges.groupby(["from", "to"], as_index=False).max()
     # nearest first in each row, the lower column among equals
     longest = longest.sort_values(["from", "length"])
-    starts = np.searchsorted(longest["from"], np.arange(n + 1))
+    rows = np.arange(n + 1)
+    starts = np.searchsorted(longest["from"], rows)
     entries = (longest["length"], longest["to"], starts)
     return sparse.csr_matrix(entries, (n, n))
 
@@ -156,8 +158,8 @@ def best_of_chunks(logits: torch.Tensor, maxima: torch.Tensor, k: int):
     n_chunks = maxima.shape[1]
     chunks = top_of_tensor(maxima, min(k, n_chunks))
     in_chunk = torch.arange(CHUNK, device=logits.device)
-    columns = chunks[:, :, None] * CHUNK + in_chunk
-    columns = columns.flatten(1)
+    first = chunks[:, :, None] * CHUNK
+    columns = (first + in_chunk).flatten(1)
     candidates = logits.gather(1, columns)
     chosen = top_of_tensor(candidates, k)
     return candidates.gather(1, chosen), columns.gather(1, chosen)
@@ -202,7 +204,9 @@ def top_k(
 def _joined(parts: list) -> TopK:
     "Put together what was found for some of the queries"
     logits, indices, normalizers = zip(*parts)
-    normalizer = None if normalizers[0] is None else torch.cat(normalizers)
+    normalizer = None
+    if normalizers[0] is not None:
+        normalizer = torch.cat(normalizers)
     return TopK(torch.cat(logits), torch.cat(indices), normalizer)
 
 # %% ../nbs/base/search.ipynb #cdb07b82

@@ -28,7 +28,9 @@ def file_bytes(path: str) -> bytes:
         raise ValueError("standard input is closed: name a file instead of -")
     try:
         data = sys.stdin.buffer.read() if from_stdin else Path(path).read_bytes()
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        if data.startswith(b"\x1f\x8b"):
+            return gzip.decompress(data)
+        return data
     except FileNotFoundError:
         raise ValueError(f"there is no file {path!r}") from None
     except (OSError, EOFError, zlib.error) as error:
@@ -101,8 +103,10 @@ def find_delimiter(text: str, path) -> str:
         raise ValueError(
             f"the fields of {path!r} may be separated by {choices}: choose one with --delimiter ';'"
         )
+    if fitting:
+        return fitting[0]
     header = text.partition("\n")[0]
-    return fitting[0] if fitting else max(delimiters, key=header.count)
+    return max(delimiters, key=header.count)
 
 # %% ../nbs/base/table_files.ipynb #1b93e627
 def check_widths(text, delimiter, path):

@@ -82,7 +82,9 @@ def read_table(X, estimator):
         if table.dtype == object:
             # A frame that lost its names and types.
             return pd.DataFrame(table).infer_objects()
-        return table.toarray() if sparse.issparse(table) else table
+        if sparse.issparse(table):
+            return table.toarray()
+        return table
     if 0 in table.shape:
         what = "sample" if table.shape[1] else "feature"
         raise ValueError(
@@ -130,7 +132,8 @@ def as_floats(values, name="x0", text=False):
     values = pd.Series(values)
     _refuse_types(values, name)
     if values.dtype.kind not in "biuf":
-        values = values.map(_number_in) if text else values
+        if text:
+            values = values.map(_number_in)
         _refuse_text(values, name)
     try:
         floats = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -219,7 +222,9 @@ def _timestamp_in(text):
         # Such as the 30th of February.
         return None
     offset = int(hours) / 24 + int(minutes) / 1440
-    return days + offset if sign == "-" else days - offset
+    if sign == "-":
+        return days + offset
+    return days - offset
 
 # %% ../nbs/base/tables.ipynb #1c834c3c
 _DURATION = re.compile(
@@ -241,7 +246,9 @@ def _duration(value):
     sign, *parts = found.groups("0")
     units = 2 * (1, 24, 1440, 86400)
     days = sum(float(part) / unit for part, unit in zip(parts, units))
-    return -days if sign == "-" else days
+    if sign == "-":
+        return -days
+    return days
 
 # %% ../nbs/base/tables.ipynb #72c29079
 # by kind: what reads one value, and the words for an error
@@ -295,12 +302,16 @@ def as_days(values, name, kind: str) -> np.ndarray:
 
 def floats_of(values, name, kind: str) -> np.ndarray:
     "Return the numbers, timestamps or durations of a query's column, as `kind` in training"
-    return as_floats(values, name, text=True) if kind == "number" else as_days(values, name, kind)
+    if kind == "number":
+        return as_floats(values, name, text=True)
+    return as_days(values, name, kind)
 
 # %% ../nbs/base/tables.ipynb #660641dc
 def nth_column(table, j):
     "Return column `j` of a DataFrame or of an array"
-    return table.iloc[:, j] if isinstance(table, pd.DataFrame) else table[:, j]
+    if isinstance(table, pd.DataFrame):
+        return table.iloc[:, j]
+    return table[:, j]
 
 
 def holds_text(column) -> bool:
@@ -368,9 +379,10 @@ def _factorize(column, name):
         )
     values = []
     for value in unique:
-        plain = value.item() if isinstance(value, np.generic) else value
-        _check_category(plain, name)
-        values.append(plain)
+        if isinstance(value, np.generic):
+            value = value.item()
+        _check_category(value, name)
+        values.append(value)
     return codes, values
 
 

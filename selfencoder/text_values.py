@@ -150,10 +150,11 @@ def mark_by_groups(amounts) -> str | None:
 
 def is_quantity(amounts, mark: str) -> bool:
     "Return whether written numbers are quantities, not labels made of digits"
-    has_unit = any(amount.unit for amount in amounts)
-    has_fraction = any(mark in amount.digits for amount in amounts)
+    for amount in amounts:
+        if amount.unit or mark in amount.digits:
+            return True
     n_groups = {amount.n_groups(mark) for amount in amounts}
-    return has_unit or has_fraction or len(n_groups) > 1
+    return len(n_groups) > 1
 
 # %% ../nbs/base/text_values.ipynb #2ef8af12
 def amounts_in(counts: dict):

@@ -228,7 +228,8 @@ def make_parser() -> argparse.ArgumentParser:
 # %% ../../nbs/lab/commands.ipynb #35f6f803
 def main(words=None) -> int:
     "Run a command; return its exit code, 2 with one sentence after a mistake"
-    words = sys.argv[1:] if words is None else list(words)
+    if words is None:
+        words = sys.argv[1:]
     args = make_parser().parse_args(words)
     args.command_line = " ".join(["python -m selfencoder.lab", *words])
     try:

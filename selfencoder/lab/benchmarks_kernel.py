@@ -186,7 +186,8 @@ def recall(geometry, Z, k=10) -> float:
     for first in range(0, len(similarity.rows), 2000):
         block = similarity.rows.take(slice(first, first + 2000))
         half_squares.append(similarity.half_squares(queries, block).numpy())
-    ordered = np.partition(np.concatenate(half_squares, axis=1), k - 1)
+    of_all_rows = np.concatenate(half_squares, axis=1)
+    ordered = np.partition(of_all_rows, k - 1)
     # equals are as good
     limit = ordered[:, [k - 1]] + 1e-9
     is_found = found**2 / 2 <= limit
@@ -240,11 +241,12 @@ def compare_growth():
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #ab1a4e2b
 def flipped(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     "Return the labels with a share of them replaced by another class, and which were"
+    n = len(y)
     rng = np.random.default_rng(seed)
     n_classes = len(np.unique(y))
-    n_wrong = round(share * len(y))
-    rows = rng.choice(len(y), n_wrong, replace=False)
-    wrong = np.zeros(len(y), dtype=bool)
+    n_wrong = round(share * n)
+    rows = rng.choice(n, n_wrong, replace=False)
+    wrong = np.zeros(n, dtype=bool)
     wrong[rows] = True
     steps = rng.integers(1, n_classes, n_wrong)
     noisy = y.copy()
@@ -375,8 +377,8 @@ def made_up_tables():
     X = rng.uniform(-2, 2, (600, 3))
     a, b, _ = X.T
     spread = 0.1 + 0.3 * np.abs(b)
-    y = np.sin(2 * a) + rng.normal(0, spread)
-    yield "noise that grows", X, y
+    noise = rng.normal(0, spread)
+    yield "noise that grows", X, np.sin(2 * a) + noise
     yield "nothing but noise", X, rng.standard_t(3, 600)
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #940b9ae6

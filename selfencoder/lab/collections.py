@@ -97,7 +97,9 @@ def read_raw(file: str, content: bytes) -> pd.DataFrame:
     "Return one raw file as text; the last column is the target"
     rows = sheet_rows(content) if file.endswith(".xlsx") else text_rows(content)
     frame = pd.DataFrame(rows)
-    return frame.drop(columns=[1, 9]) if "cpu_performance" in file else frame
+    if "cpu_performance" in file:
+        return frame.drop(columns=[1, 9])
+    return frame
 
 # %% ../../nbs/lab/collections.ipynb #4ac623a0
 def split_target(frame: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, np.ndarray]:

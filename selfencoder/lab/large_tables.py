@@ -90,7 +90,8 @@ def large_measure(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     wide = wide.rename_axis(columns=None)
     tables = [name for name in LARGE_TABLES if name in wide.index]
     titles = {name: peer.title for name, peer in LARGE_PEERS.items() if name in wide}
-    return wide.loc[tables, list(titles)].rename(columns=titles)
+    wide = wide.loc[tables, list(titles)]
+    return wide.rename(columns=titles)
 
 
 def large_summary(frame: pd.DataFrame) -> dict:

@@ -91,7 +91,9 @@ def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
 # values of a measure such that more is better
 def _gains(values, measure):
     _, more_is_better = MEASURES[measure]
-    return values if more_is_better else -values
+    if more_is_better:
+        return values
+    return -values
 
 
 def per_table(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -230,11 +232,11 @@ def _colour(model):
     return "0.6" if family == "control" else OKABE_ITO[colours[family]]
 
 # %% ../../nbs/lab/many_tables.ipynb #aadda2c0
-def plot_cost(frame: pd.DataFrame, measure: str, ax=None):
+def plot_cost(frame: pd.DataFrame, measure: str):
     "Plot the mean rank against the processor seconds of a fit, each model a point"
     rank = ranks(frame, measure)
     seconds = per_table(frame, "fit_seconds").mean()
-    ax = ax or plt.subplots(figsize=(7.5, 4.2), layout="constrained")[1]
+    _, ax = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
     edge = seconds.max() * 1.6
     places = rank.to_numpy()
     heights = spread_apart(places, 0.055 * np.ptp(places))

@@ -55,7 +55,9 @@ class Numbers:
             values = as_days(column, name, kind)
         present = values[~np.isnan(values)]
         n_present = len(present)
-        median = weighted_median(present, np.ones(n_present)) if n_present else 0.0
+        median = 0.0
+        if n_present:
+            median = weighted_median(present, np.ones(n_present))
         return cls(median, n_present < len(values), kind)
 
     def encode(self, column, name):
@@ -69,8 +71,10 @@ class Numbers:
 
     def names(self, name):
         "Return the names of the encoded columns"
-        mark = [f"missingindicator_{name}"] if self.has_missing else []
-        return [str(name), *mark]
+        names = [str(name)]
+        if self.has_missing:
+            names.append(f"missingindicator_{name}")
+        return names
 
 # %% ../../nbs/paper/05_coordinates.ipynb #3dc7d147
 @dataclass
@@ -210,7 +214,8 @@ def affine_map(E, precision, random_state):
     S, affine = standardise(E)
     sizes = np.abs(E / affine.unit).max(axis=0)
     largest = sizes * affine.factor
-    tol = 2 * precision * np.sqrt(S.shape[1]) * largest.max(initial=0)
+    rounding = 2 * precision * np.sqrt(S.shape[1])
+    tol = rounding * largest.max(initial=0)
     U, T = column_space(S, tol)
     rotation = np.sqrt(len(U)) * canonical_rotation(U, random_state)
     affine.matrix = T @ rotation
@@ -294,8 +299,9 @@ class TableCoordinates(TableTransformer):
         return E[:, self.varying_]
 
     def _coordinates(self, E):
-        Z = E if self.invariance is None else self.affine_(E)
-        return np.ascontiguousarray(Z)
+        if self.invariance is not None:
+            E = self.affine_(E)
+        return np.ascontiguousarray(E)
 
     @property
     def offset_(self):
@@ -307,7 +313,9 @@ class TableCoordinates(TableTransformer):
         "Return the matrix from the encoded table, less `offset_`, to coordinates"
         factor = self.affine_.factor / self.affine_.unit
         matrix = self.affine_.matrix
-        return np.diag(factor) if matrix is None else factor[:, None] * matrix
+        if matrix is None:
+            return np.diag(factor)
+        return factor[:, None] * matrix
 
     @property
     def encoded_feature_names_(self):

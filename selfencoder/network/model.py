@@ -152,7 +152,8 @@ def reparametrize(network: SelfEncoderNetwork, M, v=None) -> SelfEncoderNetwork:
     "Return Proposition 1's network f~ for an invertible `M`, with f~(Mx + v) = f(x)"
     d = network.n_features
     M = torch.as_tensor(M, dtype=torch.float64)
-    v = torch.zeros(d) if v is None else v
+    if v is None:
+        v = torch.zeros(d)
     v = torch.as_tensor(v, dtype=torch.float64)
     if M.shape != (d, d) or v.shape != (d,):
         raise ValueError(

@@ -174,8 +174,7 @@ def recognised(network: SelfEncoderNetwork, Z: np.ndarray) -> tuple[float, float
     n_checked = min(n, 100, most)
     checked = np.linspace(0, n - 1, n_checked).astype(int)
     Z_checked = Z[checked]
-    output = network.output
-    rows = torch.as_tensor(Z_checked, dtype=output.dtype, device=output.device)
+    rows = torch.as_tensor(Z_checked).to(network.output)
     largest = network.logits(rows).argmax(1)
     found = Z[largest.cpu().numpy()]
     is_recognised = (found == Z_checked).all(axis=1)
@@ -263,7 +262,9 @@ def train(
     options = solver_options(solver, options)
     history = SOLVERS[solver](network, rows, **options)
     if alpha:
-        in_metric_of = rows if options.get("metric") == "covariance" else None
+        in_metric_of = None
+        if options.get("metric") == "covariance":
+            in_metric_of = rows
         bregman_bias(network, alpha * width, in_metric_of)
     if init != "random":
         tie_duplicates(network, Z)

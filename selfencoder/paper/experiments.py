@@ -525,7 +525,9 @@ def grid(datasets: list, models: list, protocols: list, budget: Budget) -> list:
     cells = []
     for dataset, model, protocol in product(datasets, models, protocols):
         if _is_worth_running(model, protocol, budget):
-            seeds = budget.seeds[:1] if protocol == "paper" else budget.seeds
+            seeds = budget.seeds
+            if protocol == "paper":
+                seeds = seeds[:1]
             for seed, fold in product(seeds, folds):
                 cells.append(Cell(dataset, model, protocol, seed, fold))
 

@@ -48,7 +48,9 @@ def stored_records(
 def stored_reconstruction(folder="results/published") -> pd.DataFrame | None:
     "Return the means of the stored reconstruction of the published figures; None if there is none"
     frame = complete_folds(read_records(folder))
-    return None if frame.empty else means(frame, "published")
+    if frame.empty:
+        return None
+    return means(frame, "published")
 
 # %% ../../nbs/paper/first_look.ipynb #91716536
 def plan(

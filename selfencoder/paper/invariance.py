@@ -35,7 +35,8 @@ def as_table(X):
     if isinstance(X, pd.DataFrame):
         return X.reset_index(drop=True).rename(columns=str)
     X = np.asarray(X)
-    return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    names = [f"x{j}" for j in range(X.shape[1])]
+    return pd.DataFrame(X, columns=names)
 
 
 def numeric_columns(table):
@@ -320,7 +321,8 @@ def check_invariance(
             "become queries."
         )
     rows = np.random.default_rng(random_state).permutation(len(table))
-    y = None if y is None else np.asarray(y)
+    if y is not None:
+        y = np.asarray(y)
     ask = partial(_ask, estimator, y, np.split(rows, [n_train]))
     in_order = np.arange(n_train)
     before = ask(table, in_order)
@@ -329,7 +331,9 @@ def check_invariance(
         lines = []
         for repeat in range(n_repeats):
             rng = np.random.default_rng([random_state, repeat])
-            order = rng.permutation(in_order) if transformation is reorder else in_order
+            order = in_order
+            if transformation is reorder:
+                order = rng.permutation(in_order)
             after = ask(transformation(table, rng), order)
             lines.append(_compare(before, after, n_neighbors))
         lines = pd.DataFrame(lines)
