@@ -513,10 +513,9 @@ def claim_table(
     rows = []
     for first, second in CLAIMS[claim]:
         if first in present and second in present:
-            row = compare(frame, first, second, protocol, datasets)
-            row["answer"] = answer(row)
-            rows.append(row)
-    return pd.DataFrame(rows)
+            rows.append(compare(frame, first, second, protocol, datasets))
+    answers = [answer(row) for row in rows]
+    return pd.DataFrame(rows).assign(answer=answers)
 
 # %% ../../nbs/paper/reports.ipynb #608026c5
 def optimism(frame: pd.DataFrame) -> pd.Series:
