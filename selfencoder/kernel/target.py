@@ -16,6 +16,8 @@ from sklearn.metrics import r2_score
 import torch
 from torch import Tensor
 
+from .smoothers import codes_of, means_without
+
 # %% ../../nbs/kernel/07_target.ipynb #07eaaa08
 def log_losses(
     votes: Tensor,  # (..., n, classes)
@@ -334,16 +336,8 @@ def with_whole_base(
     rows=slice(None),  # positions of the rows that the votes belong to
 ) -> np.ndarray:  # (rows, c)
     "Return votes with the base rate of all rows in place of that without the row and its group"
-    total = weights.sum()
-    weighted = weights[:, None] * Y
-    sums = weighted.sum(axis=0)
-    # what is left out with a row
-    own = groups[rows]
-    weight = np.bincount(groups, weights)[own]
-    gone = [np.bincount(groups, column)[own] for column in weighted.T]
-    left = np.maximum(total - weight, 1e-300)
-    base = (sums - np.stack(gone, axis=1)) / left[:, None]
-    return votes - base + sums / total
+    without = means_without(Y, weights, groups, rows)
+    return votes - without + weights @ Y / weights.sum()
 
 # %% ../../nbs/kernel/07_target.ipynb #269189c8
 def spread_over(
@@ -389,17 +383,19 @@ class TargetVotes:
     @property
     def group_codes(self) -> np.ndarray:
         "Return a code for each row; without groups each row has its own"
-        return np.arange(len(self.weights)) if self.groups is None else self.groups
+        return codes_of(self.groups, len(self.weights))
 
     @property
     def names(self) -> list:
         "Return the names of what is predicted, in the order of the columns of votes"
         if not self.several:
             return list(self.labels[0]) if self.labels else ["vote"]
+        if not self.labels:
+            return [f"vote on target {t}" for t in range(self.Y.shape[1])]
         names = []
         for t, labels in enumerate(self.labels):
             names += [f"target {t}: {label}" for label in labels]
-        return names or [f"vote on target {t}" for t in range(self.Y.shape[1])]
+        return names
 
     def joined(self, columns) -> np.ndarray:
         "Return one column for each target as one array: (n,) or (n, targets)"
@@ -571,7 +567,6 @@ class FittedTarget(TargetVotes):
         self,
         geometry,  # of the rows there are now
         kept,  # positions of the rows that stayed
-        weights,  # of the rows there are now
         groups,  # of the rows there are now
         more: Target | None = None,  # of the rows that came
     ):
@@ -586,7 +581,7 @@ class FittedTarget(TargetVotes):
             self,
             geometry=geometry,
             target=target,
-            weights=weights,
+            weights=geometry.weights,
             groups=groups,
             validation_rows=validation,
             validation_votes=None,
