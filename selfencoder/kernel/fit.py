@@ -365,7 +365,7 @@ def choose_many(
     """Return the chosen base models, the local correction, records, and the similarity of all
     rows, chosen without the labels of the hidden rows
     """
-    T = given.target.Y.cpu().numpy()
+    T = given.target.array
     weights = given.weights
     groups = given.groups
     hidden = roles.hidden
@@ -410,7 +410,7 @@ def select_many(
     """Weigh base models and a local correction by leave-one-out at the choosing rows; add the
     reporting rows then
     """
-    T = given.target.Y.cpu().numpy()
+    T = given.target.array
     chosen, local, records, similarity = choose_many(settings, given, maps, rows, sums, roles)
     if local.alone:
         # the base models, and with them the leaves, have no part in the model
@@ -451,7 +451,7 @@ def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
         Y = np.zeros((n_rows, 0))
         select = unlabelled_many
         if labelled:
-            Y = given.target.Y.cpu().numpy()
+            Y = given.target.array
             select = select_many
         passed = partial(done, "pass")
         Z, sums = sum_table(blocks, coordinates, maps, Y, given.weights, dtype, passed)
@@ -521,16 +521,13 @@ class Geometry:
         return over_blocks(self._rows(Z), predict)
 
     def leave_one_out(self, T, groups=None, rows=None, coefficients=None) -> np.ndarray:
-        """Return the prediction for all rows, or for `rows`, by the model that saw neither the
-        row nor its group
+        """Return the prediction for all rows, or from `coefficients` for `rows`, by the model
+        that saw neither the row nor its group
         """
         T = np.asarray(T, dtype=np.float64)
-        if rows is None and coefficients is None:
-            return self.smoother.leave_one_out(T, groups)
-        if rows is None:
-            rows = np.arange(len(T))
         if coefficients is None:
-            coefficients = self.vote_coefficients(T)
+            return self.smoother.leave_one_out(T, groups)
+        rows = np.arange(len(T)) if rows is None else rows
         return self.smoother.predict_without(T, coefficients, rows, groups)
 
     def leave_out_twice(self, T, masks: list, groups=None) -> list:
@@ -746,14 +743,10 @@ class FittedModel:
             some["columns"] = [values[kept] for values in self.columns]
         return replace(self, **some)
 
-    def refit(self, settings: FitSettings, classes=None):
-        "Return a new fit to the rows of this model"
-        columns = self.kept_columns("refresh=True")
-        table = self.coordinates.table_of(columns)
-        categorical = [column.kind == "category" for column in self.coordinates.columns_]
-        settings = replace(settings, categorical_features=categorical)
-        fitted = fit_model(settings, table, self.weights, self.y, classes, self.groups)
-        return replace(fitted, names=self.names)
+    def training_table(self) -> tuple:
+        "Return the training table, and which of its columns are categories"
+        table = self.coordinates.table_of(self.kept_columns("refresh=True"))
+        return table, [column.kind == "category" for column in self.coordinates.columns_]
 
 # %% ../../nbs/kernel/11_fit.ipynb #da74487b
 def fit_model(settings, table, weights, y=None, classes=None, groups=None) -> FittedModel:
@@ -807,7 +800,7 @@ def fitted_target(found: Selected, geometry, target, classes, y, groups) -> Fitt
     several = y.ndim == 2 and y.shape[1] > 1
     coefficients = found.coefficients
     if coefficients is None:
-        coefficients = geometry.vote_coefficients(target.Y.cpu().numpy())
+        coefficients = geometry.vote_coefficients(target.array)
     given = geometry, target, geometry.weights, classes or [], several, groups
     fitted = FittedTarget(*given, found.validation_rows, found.votes, coefficients)
     return fitted.calibrate()

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from .coordinates import KernelCoordinates
 from .leaves import clear_signs, first_target
-from .smoothers import Average, Halves, Kernel, KernelRidge, Rows
+from .smoothers import Average, Halves, Kernel, KernelRidge, Rows, codes_of
 from selfencoder.kernel.solution import (
     Cholesky,
     Spectrum,
@@ -203,14 +203,14 @@ class TrainingRows:
         self.coordinates = coordinates
         self.target = target
         self.weights = weights
-        self.groups = np.arange(len(Z)) if groups is None else groups
+        self.groups = codes_of(groups, len(Z))
         # distances that several candidates share are kept here
         self.rows = Rows(Z, target.Y.device)
         # numbers as they were given: their scaled form depends, in its last bits, on the order
         # of the rows
         self.y = target.y
         if not target.counts:
-            self.y = target.Y.cpu().numpy().reshape(target.y.shape)
+            self.y = target.array.reshape(target.y.shape)
         self.turned = turned_columns(coordinates, Z, self.y) if turned is None else turned
         columns, signs = self.turned
         self.C = Z[:, columns] * signs
@@ -249,7 +249,7 @@ class TrainingRows:
         others = self.order[self.half[self.order] != half]
         if source == "trees":
             return self._weights_by_trees(others, half)
-        Y = standardised(self.target.Y.cpu().numpy()[others])
+        Y = standardised(self.target.array[others])
         Y = torch.as_tensor(Y, device=self.rows.device)
         return sensitivity_weights(self.coordinates, self.rows.Z[others], Y, penalty, half)
 

@@ -171,6 +171,11 @@ class Target:
         return cls(y, torch.as_tensor(numbers, device=device))
 
     @property
+    def array(self) -> np.ndarray:
+        "Return the targets of the smoothers as an array, (n, c)"
+        return self.Y.cpu().numpy()
+
+    @property
     def codes(self) -> list:
         "Return the classes of the rows, by target; empty for numbers"
         if not self.counts:
@@ -180,7 +185,7 @@ class Target:
     def for_trees(self) -> list:
         "Return what trees predict, by target"
         codes = [code.cpu().numpy() for code in self.codes]
-        return codes or list(standardised(self.Y.cpu().numpy()).T)
+        return codes or list(standardised(self.array).T)
 
     def losses(
         self,
@@ -212,10 +217,9 @@ class Target:
         weights: np.ndarray,  # (n,)
     ) -> np.ndarray:  # (models,)
         "Return how much models with these predictions count, by the loss of their average"
-        Y = self.Y.cpu().numpy()
         if self.counts:
-            return stacked_classes(votes, Y, self.counts, weights)
-        return stacked_numbers(votes, Y, weights)
+            return stacked_classes(votes, self.array, self.counts, weights)
+        return stacked_numbers(votes, self.array, weights)
 
     def append(self, more):
         "Return the same target with the rows of another one behind"
@@ -229,7 +233,7 @@ class Target:
         return Target(self.y[rows], self.Y[rows], self.counts)
 
     def __getstate__(self):
-        return vars(self) | {"Y": self.Y.cpu().numpy()}
+        return vars(self) | {"Y": self.array}
 
     def __setstate__(self, state):
         vars(self).update(state, Y=torch.as_tensor(state["Y"]))
@@ -373,7 +377,7 @@ class TargetVotes:
     @property
     def Y(self) -> np.ndarray:
         "Return the targets of the smoothers, (n, c)"
-        return self.target.Y.cpu().numpy()
+        return self.target.array
 
     @property
     def codes(self) -> list:
