@@ -113,6 +113,10 @@ class FitSettings:
             "named: name one, or pass n_landmarks=None."
         )
 
+    def alpha_or(self, default):
+        "Return the penalty that was asked for, else the default"
+        return default if self.alpha == "auto" else float(self.alpha)
+
     def coordinates(self, kernels: list) -> KernelCoordinates:
         "Return coordinates that are not fitted yet, with what these kernels compare"
         whiten = "exponential" in kernels
@@ -230,11 +234,6 @@ class Given:
     target: Target | None
     groups: np.ndarray | None
 
-    @property
-    def classify(self) -> bool:
-        "Return whether the target is classes"
-        return self.target is not None and bool(self.target.codes)
-
 # %% ../../nbs/kernel/11_fit.ipynb #dbd71618
 def check_varying(Z: np.ndarray):
     "Raise ValueError if coordinates lack a second row or a varying column"
@@ -257,23 +256,19 @@ def fit_few(settings: FitSettings, given: Given) -> tuple:
     check_varying(Z)
     members = settings.members(labelled)
     if labelled and settings.relevance == "auto" and weighable(coordinates, len(Z)):
-        most_classes = max(given.target.counts, default=0)
-        if len(Z) >= ROWS_PER_CLASS * most_classes:
-            members = members + LEARNED[given.classify]
+        counts = given.target.counts
+        if len(Z) >= ROWS_PER_CLASS * max(counts, default=0):
+            members = members + LEARNED[bool(counts)]
     n_kernels = sum(2 if member.learned else 1 for member in members)
     check_kernel_memory(len(Z), n_kernels, int(settings.verbose))
     # so that the number of threads does not show in the bits
     with one_thread():
         if labelled:
-            penalties = PENALTIES
-            if settings.alpha != "auto":
-                penalties = np.array([float(settings.alpha)])
+            penalties = np.atleast_1d(settings.alpha_or(PENALTIES))
             training = TrainingRows(coordinates, Z, given.target, given.weights, given.groups)
             found = select_members(training, members, penalties)
         else:
-            penalty = UNLABELLED_PENALTY
-            if settings.alpha != "auto":
-                penalty = float(settings.alpha)
+            penalty = settings.alpha_or(UNLABELLED_PENALTY)
             device = kernel_device(settings.device)
             found = without_target(coordinates, Z, given.weights, members, penalty, device)
     return coordinates, found
@@ -337,14 +332,11 @@ def unlabelled_many(
     roles: Roles,
 ) -> Selected:
     "Return ridge regression on landmarks with a local correction, nothing chosen by labels"
-    penalty = 1.0
-    local_penalty = 0.1
-    if settings.alpha != "auto":
-        penalty = local_penalty = float(settings.alpha)
     features = maps[0]
+    penalty = settings.alpha_or(1.0)
     model = FeatureRidge(features, rows, given.weights, penalty, sums[0])
     chosen = Tried(0, features, model, [], np.zeros(0), np.nan, 1.0)
-    local = Local(False, 32, local_penalty, 1.0)
+    local = Local(False, 32, settings.alpha_or(0.1), 1.0)
     similarity = similarity_of([chosen], maps, rows)
     asked = roles.choosing[:SEARCHED]
     similarity = with_search(similarity, roles.landmarks, asked)
@@ -463,6 +455,15 @@ def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
 # queries whose outputs are computed at a time
 OUTPUTS = 64
 
+
+def check_answer_memory(needed: int, answer: str, remedy: str):
+    "Raise MemoryError before an answer is allocated that takes more than half of what is free"
+    free = available_memory()
+    if needed > free / 2:
+        raise MemoryError(
+            f"{answer} need {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: {remedy}"
+        )
+
 # %% ../../nbs/kernel/11_fit.ipynb #466d912b
 class Geometry:
     """What was learned, in coordinates: a smoother, which predicts, and a similarity, which
@@ -498,14 +499,12 @@ class Geometry:
 
     def outputs(self, Z) -> np.ndarray:
         "Return f(x), (queries, n): one signed weight for each training row; they sum to one"
-        needed = 8 * len(Z) * self.n_outputs
-        free = available_memory()
-        if needed > free / 2:
-            raise MemoryError(
-                f"the outputs of {len(Z):,} queries for {self.n_outputs:,} training rows need "
-                f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at "
-                "a time, or for votes, predictions or neighbours, which never need them all."
-            )
+        check_answer_memory(
+            8 * len(Z) * self.n_outputs,
+            f"the outputs of {len(Z):,} queries for {self.n_outputs:,} training rows",
+            "ask for fewer queries at a time, or for votes, predictions or neighbours, which never "
+            "need them all.",
+        )
         return over_blocks(self._rows(Z), self.smoother.outputs, OUTPUTS)
 
     def vote_coefficients(self, T) -> list:
@@ -539,14 +538,11 @@ class Geometry:
 
     def nearest(self, Z, k: int) -> tuple[np.ndarray, np.ndarray]:
         "Return distances to the `k` most similar training rows, increasing, and their positions"
-        needed = 16 * len(Z) * k
-        free = available_memory()
-        if needed > free / 2:
-            raise MemoryError(
-                f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and "
-                f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or fewer queries at a "
-                "time."
-            )
+        check_answer_memory(
+            16 * len(Z) * k,
+            f"{k:,} neighbours of {len(Z):,} queries",
+            "ask for fewer neighbours, or fewer queries at a time.",
+        )
         nearest = partial(self.similarity.nearest, k=k)
         found = on_threads(nearest, self._rows(Z).blocks(QUERIES))
         return tuple(map(np.concatenate, zip(*found)))

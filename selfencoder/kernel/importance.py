@@ -35,9 +35,10 @@ def with_foreign_cells(
 MOST_ENTRIES = 20_000_000
 
 
-def centred(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    "Return the targets minus their weighted means"
-    return Y - np.average(Y, axis=0, weights=weights)
+def variances(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    "Return the weighted variance of each target"
+    centred = Y - np.average(Y, axis=0, weights=weights)
+    return np.average(centred**2, axis=0, weights=weights)
 
 
 def comparable_targets(target: FittedTarget) -> np.ndarray:
@@ -45,8 +46,7 @@ def comparable_targets(target: FittedTarget) -> np.ndarray:
     Y = target.Y
     if target.labels:
         return Y
-    squares = centred(Y, target.weights) ** 2
-    deviation = np.sqrt(np.average(squares, axis=0, weights=target.weights))
+    deviation = np.sqrt(variances(Y, target.weights))
     return Y / np.where(deviation > 0, deviation, 1.0)
 
 
@@ -113,8 +113,7 @@ def column_losses(
         for column in columns:
             mixed = with_foreign_cells(fitted.coordinates, Z, foreign, column)
             increase[column, some] = error(mixed) - unchanged
-    squares = centred(Y, weights) ** 2
-    variance = np.average(squares.sum(axis=1), weights=weights)
+    variance = variances(Y, weights).sum()
     lost = np.average(increase, axis=1, weights=weights[rows])
     return lost / max(variance, 1e-300)
 

@@ -24,6 +24,7 @@ from selfencoder.kernel.solution import (
     group_rows,
     leave_one_out,
     leave_out_twice,
+    members_of,
 )
 from ..runtime import on_threads, one_thread
 
@@ -491,10 +492,7 @@ def with_groups(
     asked, of_row = np.unique(codes[rows], return_inverse=True)
     is_out = np.isin(codes, asked)
     out = np.flatnonzero(is_out)
-    code = np.searchsorted(asked, codes[out])
-    order = np.argsort(code, kind="stable")
-    ends = np.bincount(code).cumsum()
-    members = np.split(order, ends[:-1])
+    members = members_of(codes[out])
     place = np.searchsorted(out, rows)
     return out, members, of_row, place
 
