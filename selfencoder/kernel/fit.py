@@ -660,15 +660,6 @@ class FittedModel:
         "Return the name of each training row: its label in the dataframe, or its position"
         return np.arange(len(self.weights)) if self.names is None else self.names
 
-    def kept_columns(self, purpose: str) -> list:
-        "Return the training table; raise ValueError if it is not kept"
-        if self.columns is None:
-            raise ValueError(
-                f"{purpose} needs the training table, which a fit to partitions does not keep: fit "
-                "anew, in memory."
-            )
-        return self.columns
-
     def learn(self, table, weights, y=None, groups=None, given_weights=None):
         """Return the model with more training rows, in the coordinates and with the kernels of
         the fit
@@ -740,8 +731,13 @@ class FittedModel:
         return replace(self, **some)
 
     def training_table(self) -> tuple:
-        "Return the training table, and which of its columns are categories"
-        table = self.coordinates.table_of(self.kept_columns("refresh=True"))
+        "Return the training table, and which columns are categories; ValueError if it is not kept"
+        if self.columns is None:
+            raise ValueError(
+                "refresh=True needs the training table, which a fit to partitions does not keep: "
+                "fit anew, in memory."
+            )
+        table = self.coordinates.table_of(self.columns)
         return table, [column.kind == "category" for column in self.coordinates.columns_]
 
 # %% ../../nbs/kernel/11_fit.ipynb #da74487b

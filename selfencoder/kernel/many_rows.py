@@ -225,10 +225,6 @@ class ValidatedRows:
     observed: object  # `Target` of these
     groups: np.ndarray | None = None
 
-    def left_out(self, model, coefficients) -> np.ndarray:
-        "Return leave-one-out predictions of a base model at the validation rows"
-        return model.predict_without(self.T, coefficients, self.asked, self.groups)
-
     def every(self, step: int):
         "Return the same rows with every `step`-th validation row"
         asked = self.asked[::step]
@@ -300,6 +296,7 @@ def try_ridges(validated: ValidatedRows, maps: list, alpha) -> list:
     """
     found = []
     best = []
+    asked = validated.asked, validated.groups
     for number, features in enumerate(maps):
         sums = validated.sums[number]
         gram = centred_gram(sums, features.root)
@@ -308,7 +305,7 @@ def try_ridges(validated: ValidatedRows, maps: list, alpha) -> list:
             given = validated.rows, validated.weights, penalty, sums, gram
             model = FeatureRidge(features, *given)
             coefficients = model.coefficients_of(sums.products, sums.targets)
-            votes = validated.left_out(model, coefficients)
+            votes = model.predict_without(validated.T, coefficients, *asked)
             loss = validated.loss(votes)
             return Tried(number, features, model, coefficients, votes, loss)
 

@@ -293,11 +293,6 @@ class Candidate:
         "Return the leave-one-out predictions, averaged over penalties: (n, c)"
         return torch.einsum("l,lnt->nt", torch.as_tensor(self.mix).to(self.votes), self.votes)
 
-    @property
-    def average_penalty(self) -> float:
-        "Return the geometric mean of the penalties, by their weights"
-        return float(np.exp(self.mix @ np.log(self.penalties)))
-
     def records(self, share: float) -> list:
         "Return a line of `kernels_` for each penalty, if the member has this share"
         lines = pd.DataFrame(
@@ -409,7 +404,8 @@ def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> 
         if shares[place] < 0.02 or n_kernels > left:
             continue
         left -= n_kernels
-        penalty = candidate.average_penalty
+        # the geometric mean of the penalties, by their weights
+        penalty = float(np.exp(candidate.mix @ np.log(candidate.penalties)))
         factorise = partial(Cholesky, penalty=penalty)
         found.append(try_member(rows, candidate.member, [penalty], factorise, of_sensitivity))
     return found

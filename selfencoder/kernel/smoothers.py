@@ -785,7 +785,8 @@ class LocalCorrection(Smoother):
 
     def left_out(self, T, coefficients, rows, near, groups=None):
         "Leave rows out; there are no residuals at neighbours: nothing is corrected twice"
-        bases = [(self.base, coefficients[0])]
+        of_base, _ = coefficients
+        bases = [(self.base, of_base)]
         predicted, moved = left_out_corrections([self], bases, T, rows, groups)
         found = predicted[0] + self.share * moved[0, 0]
         return torch.from_numpy(found), None

@@ -182,10 +182,14 @@ class Target:
             return []
         return [indicators.argmax(1) for indicators in self.Y.split(self.counts, 1)]
 
+    @property
+    def code_arrays(self) -> list:
+        "Return the classes of the rows as arrays, by target; empty for numbers"
+        return [code.cpu().numpy() for code in self.codes]
+
     def for_trees(self) -> list:
         "Return what trees predict, by target"
-        codes = [code.cpu().numpy() for code in self.codes]
-        return codes or list(standardised(self.array).T)
+        return self.code_arrays or list(standardised(self.array).T)
 
     def losses(
         self,
@@ -382,7 +386,7 @@ class TargetVotes:
     @property
     def codes(self) -> list:
         "Return the classes of the rows as positions among the labels, by target"
-        return [code.cpu().numpy() for code in self.target.codes]
+        return self.target.code_arrays
 
     @property
     def group_codes(self) -> np.ndarray:
