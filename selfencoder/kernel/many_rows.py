@@ -302,8 +302,7 @@ def try_ridges(validated: ValidatedRows, maps: list, alpha) -> list:
         gram = centred_gram(sums, features.root)
 
         def solve(penalty):
-            given = validated.rows, validated.weights, penalty, sums, gram
-            model = FeatureRidge(features, *given)
+            model = FeatureRidge(features, validated.rows, validated.weights, penalty, sums, gram)
             coefficients = model.coefficients_of(sums.products, sums.targets)
             votes = model.predict_without(validated.T, coefficients, *asked)
             loss = validated.loss(votes)

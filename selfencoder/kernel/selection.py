@@ -260,8 +260,8 @@ class TrainingRows:
             target.y = standardised(self.y[rows])
         columns, _ = self.turned
         sources = self.coordinates.sources_[columns]
-        given = sources, n_columns, target, self.weights[rows], seed
-        evidence = forest_evidence(self.C[rows], *given)
+        weights = self.weights[rows]
+        evidence = forest_evidence(self.C[rows], sources, n_columns, target, weights, seed)
         return np.maximum(evidence, LEAST_WEIGHT) if evidence.any() else np.ones(n_columns)
 
     def kernel(self, member: Member, column_weights=None) -> tuple:
@@ -270,8 +270,9 @@ class TrainingRows:
         if column_weights is not None:
             # distances of one kernel only are not kept
             rows = Rows(rows.Z, rows.device)
-        options = member.kernel, member.bandwidth, column_weights, self.weights
-        kernel = kernel_for(self.coordinates, rows, *options)
+        kernel = kernel_for(
+            self.coordinates, rows, member.kernel, member.bandwidth, column_weights, self.weights
+        )
         return kernel, kernel(rows, rows)
 
 # %% ../../nbs/kernel/08_selection.ipynb #e55d3bba
@@ -355,8 +356,8 @@ def try_member(
     mix = target.weigh(losses, float(rows.weights.sum()))
     # a smaller weight would not show
     mix = without_small(mix, 1e-10)
-    solved = kernels, column_weights, factors, np.asarray(penalties)
-    return Candidate(member, *solved, losses, votes, mix)
+    penalties = np.asarray(penalties)
+    return Candidate(member, kernels, column_weights, factors, penalties, losses, votes, mix)
 
 # %% ../../nbs/kernel/08_selection.ipynb #4be7f356
 def member_shares(candidates: list, rows: TrainingRows) -> np.ndarray:
@@ -479,8 +480,10 @@ def without_target(
     temporary = Rows(Z, device)
     kernels = []
     for member in members:
-        options = member.kernel, member.bandwidth, None, weights
-        kernels.append(kernel_for(coordinates, temporary, *options))
+        kernel = kernel_for(
+            coordinates, temporary, member.kernel, member.bandwidth, weights=weights
+        )
+        kernels.append(kernel)
     rows = Rows(Z, device)
     smoothers = [KernelRidge(kernel, rows, weights, [penalty]) for kernel in kernels]
     share = 1 / len(members)

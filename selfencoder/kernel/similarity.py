@@ -312,8 +312,8 @@ def with_search(similarity: Similarity, marks: np.ndarray, asked: np.ndarray) ->
     `marks` are positions of the rows by which lists are made
     """
     rows = similarity.rows
-    given = rows, Rows(rows.Z[marks]), rows.take(asked)
-    search = quickest_search(similarity.kernels[0], *given)
+    landmarks = Rows(rows.Z[marks])
+    search = quickest_search(similarity.kernels[0], rows, landmarks, rows.take(asked))
     return replace(similarity, search=search, marks=marks)
 
 

@@ -743,7 +743,8 @@ class LocalCorrection(Smoother):
         _, index = self.similarity.found(rows, n_local)
         k, K = self.similarity.around(rows, index)
         weights = torch.from_numpy(self.weights[index])
-        return index, *local_weights(K, k, weights, penalty)
+        w, novelty = local_weights(K, k, weights, penalty)
+        return index, w, novelty
 
     def features(self, rows):
         features = self.base.features(rows)
