@@ -674,8 +674,7 @@ class FeatureRidge(Smoother):
         factor = torch.from_numpy(self.factor)
         weighted = v[:, None] * A
         V = torch.linalg.solve_triangular(factor.T, weighted.T, upper=True)
-        of_mean = torch.from_numpy(self.mean) @ V
-        shift = v / self.total - of_mean
+        shift = v / self.total - torch.from_numpy(self.mean) @ V
         which, where = np.unique(near, return_inverse=True)
         where = where.reshape(near.shape)
         features = self.map(self.rows.take(which))
