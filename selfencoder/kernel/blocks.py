@@ -8,6 +8,7 @@ __all__ = ['in_memory', 'select_rows', 'Blocks', 'is_partitioned', 'open_partiti
 # %% ../../nbs/kernel/09_blocks.ipynb #d467a381
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import add
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,8 @@ def on_dask(function, calls: list):
     """
     import dask
 
-    yield from dask.compute(*(dask.delayed(function, pure=False)(*call) for call in calls))
+    later = dask.delayed(function, pure=False)
+    yield from dask.compute(*(later(*call) for call in calls))
 
 # %% ../../nbs/kernel/09_blocks.ipynb #ac6ec01b
 def select_rows(table, rows):
@@ -84,8 +86,10 @@ class Blocks:
             return select_rows(self.whole, rows)
         mask = np.zeros(len(self), dtype=bool)
         mask[rows] = True
-        calls = [(part, self.columns, own) for part, own in zip(self.parts, self.split(mask))]
-        return pd.concat(self.run(partition_rows, calls), ignore_index=True)
+        masks = self.split(mask)
+        calls = [(part, self.columns, own) for part, own in zip(self.parts, masks)]
+        found = self.run(partition_rows, calls)
+        return pd.concat(found, ignore_index=True)
 
 # %% ../../nbs/kernel/09_blocks.ipynb #47d95dea
 def partition_rows(part, columns, mask):
@@ -137,34 +141,48 @@ def open_partitions(X, y=None) -> tuple:
     "Return a dask DataFrame as blocks, and its target; `y`: values, or the name of a column"
     target = y if isinstance(y, str) else None
     parts = X.to_delayed()
-    found = list(on_dask(partition_info, [(part, i, target) for i, part in enumerate(parts)]))
+    calls = [(part, i, target) for i, part in enumerate(parts)]
+    found = list(on_dask(partition_info, calls))
     full = [i for i, (size, _, _) in enumerate(found) if size]
     if not full:
         raise ValueError(
             f"none of the {len(parts)} partitions has a row: there is nothing to learn from."
         )
-    kinds = found[full[0]][1]
-    for i in full:
-        check_same_columns(kinds, found[i][1], full[0], i)
+    sizes, kinds, targets = zip(*(found[i] for i in full))
+    for i, others in zip(full, kinds):
+        check_same_columns(kinds[0], others, full[0], i)
     if target is not None:
-        y = np.concatenate([found[i][2] for i in full])
+        y = np.concatenate(targets)
     elif hasattr(y, "to_delayed"):
         y = y.compute().to_numpy()
-    sizes = np.array([found[i][0] for i in full])
-    return Blocks([parts[i] for i in full], sizes, list(kinds), on_dask), y
+    return Blocks([parts[i] for i in full], np.array(sizes), list(kinds[0]), on_dask), y
 
 # %% ../../nbs/kernel/09_blocks.ipynb #3ad26ace
-def process_part(part, columns, coordinates, maps, Y, weights, dtype) -> tuple:
+def process_part(
+    part,  # a table, or a partition
+    columns,  # of the partition; None: all
+    coordinates,  # fitted
+    maps,  # of features
+    Y,  # (rows, targets)
+    weights,  # (rows,)
+    dtype,  # of coordinates
+) -> tuple:
     "Return the coordinates of the rows of a part, and their sums for each feature map"
     table = part if columns is None else part[columns]
     Z = coordinates.transform_table(table).astype(dtype)
     return Z, sum_rows(Rows(Z), maps, weights, Y)
 
 # %% ../../nbs/kernel/09_blocks.ipynb #354d7575
-def sum_table(blocks: Blocks, coordinates, maps, Y, weights, dtype, done) -> tuple:
-    """Return the coordinates of all rows, and the sums over them; `done` is told which share
-    was processed
-    """
+def sum_table(
+    blocks: Blocks,
+    coordinates,  # fitted
+    maps,  # of features
+    Y,  # (n, targets)
+    weights,  # (n,)
+    dtype,  # of coordinates
+    done,  # is told which share was processed
+) -> tuple:
+    "Return the coordinates of all rows, and the sums over them"
     given = blocks.columns, coordinates, maps
     own = zip(blocks.parts, blocks.split(Y), blocks.split(weights))
     calls = [(part, *given, y, v, dtype) for part, y, v in own]
@@ -172,7 +190,7 @@ def sum_table(blocks: Blocks, coordinates, maps, Y, weights, dtype, done) -> tup
     totals = None
     for Z, sums in blocks.run(process_part, calls):
         rows.append(Z)
-        totals = sums if totals is None else [a + b for a, b in zip(totals, sums)]
+        totals = sums if totals is None else list(map(add, totals, sums))
         done(len(Z) / len(blocks))
     return np.concatenate(rows), totals
 
@@ -181,27 +199,31 @@ class FitPlan:
     "Roughly what a fit to many rows takes, on one core, and a bar that shows what is left of it"
 
     def __init__(
-        self, n_rows: int, n_coordinates: int, n_landmarks: int, n_columns: int, target: bool
+        self,
+        n_rows: int,
+        n_coordinates: int,
+        n_landmarks: int,
+        n_columns: int,
+        target: bool,  # whether there is one
     ):
         pairs = n_rows * n_landmarks
-        self.seconds = {"pass": pairs * n_coordinates / 2e9 + pairs * n_landmarks / 1e10}
+        self.seconds = {"pass": pairs * (n_coordinates / 2e9 + n_landmarks / 1e10)}
         if target:
             self.seconds["trees"] = 5e-6 * min(n_rows, 50_000) * n_columns
             self.seconds["choice"] = 3 + 1e-6 * n_landmarks**2 + 8e-3 * n_coordinates
+        self.total = sum(self.seconds.values())
         # coordinates with the copies of a fit, and the table
-        self.memory = 16 * n_rows * n_coordinates + 8 * n_rows * n_columns
+        self.memory = 8 * n_rows * (2 * n_coordinates + n_columns)
 
     def __str__(self):
-        total = sum(self.seconds.values())
-        span = f"{total:.0f} seconds" if total < 100 else f"{total / 60:.0f} minutes"
+        span = f"{self.total:.0f} seconds" if self.total < 100 else f"{self.total / 60:.0f} minutes"
         return f"about {span} on one core and {self.memory / 1e9:.1f} GB"
 
     @contextmanager
     def bar(self, verbose):
         "Make a function that is told what was done: a step, and the share of it"
         line = "{desc} {percentage:3.0f}% |{bar}| {elapsed} < {remaining}"
-        total = sum(self.seconds.values())
-        with tqdm(total=total, disable=not verbose, leave=False, bar_format=line) as bar:
+        with tqdm(total=self.total, disable=not verbose, leave=False, bar_format=line) as bar:
 
             def done(step, share=1.0):
                 bar.set_description_str(step, refresh=False)

@@ -10,6 +10,7 @@ __all__ = ['FitSettings', 'check_weights', 'check_groups', 'warn_of_copies', 'ch
 import warnings
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import sub
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,9 @@ from selfencoder.kernel.smoothers import (
     QUERIES,
     Average,
     FeatureRidge,
+    LocalCorrection,
     Rows,
+    codes_of,
     over_blocks,
     sum_rows,
 )
@@ -110,6 +113,10 @@ class FitSettings:
             "named: name one, or pass n_landmarks=None."
         )
 
+    def alpha_or(self, default):
+        "Return the penalty that was asked for, else the default"
+        return default if self.alpha == "auto" else float(self.alpha)
+
     def coordinates(self, kernels: list) -> KernelCoordinates:
         "Return coordinates that are not fitted yet, with what these kernels compare"
         whiten = "exponential" in kernels
@@ -142,7 +149,8 @@ FEWEST_DISTINCT = 20
 
 def row_codes(table) -> np.ndarray:
     "Return a code for each row; rows that are equal in every column have the same"
-    return pd.factorize(pd.util.hash_pandas_object(pd.DataFrame(table), index=False))[0]
+    hashes = pd.util.hash_pandas_object(pd.DataFrame(table), index=False)
+    return pd.factorize(hashes)[0]
 
 # %% ../../nbs/kernel/11_fit.ipynb #d92a71e2
 def check_groups(table, groups) -> np.ndarray | None:
@@ -168,7 +176,7 @@ def check_groups(table, groups) -> np.ndarray | None:
 def warn_of_copies(table):
     "Warn if rows repeat although a column holds nearly continuous numbers"
     codes = row_codes(table)
-    first = np.unique(codes, return_index=True)[1]
+    _, first = np.unique(codes, return_index=True)
     share = 1 - len(first) / len(codes)
     if share < COPIES_SHARE or len(first) < FEWEST_DISTINCT:
         return
@@ -226,12 +234,13 @@ class Given:
     target: Target | None
     groups: np.ndarray | None
 
-    @property
-    def classify(self) -> bool:
-        "Return whether the target is classes"
-        return self.target is not None and bool(self.target.codes)
-
 # %% ../../nbs/kernel/11_fit.ipynb #dbd71618
+def check_varying(Z: np.ndarray):
+    "Raise ValueError if coordinates lack a second row or a varying column"
+    varies = (Z != Z[:1]).any(axis=0)
+    check_coordinates(Z[:, varies])
+
+
 def weighable(coordinates, n_rows: int) -> bool:
     "Tell whether column weights can be learned"
     one_by_one = coordinates.invariance != "affine" and coordinates.n_features_in_ > 1
@@ -244,25 +253,24 @@ def fit_few(settings: FitSettings, given: Given) -> tuple:
     kernels = settings.kernels(labelled)
     coordinates = settings.coordinates(kernels)
     Z = coordinates.fit_transform_table(given.table, given.weights)
-    check_coordinates(Z[:, (Z != Z[:1]).any(axis=0)])
+    check_varying(Z)
     members = settings.members(labelled)
     if labelled and settings.relevance == "auto" and weighable(coordinates, len(Z)):
-        if len(Z) >= ROWS_PER_CLASS * max(given.target.counts, default=0):
-            members = members + LEARNED[given.classify]
+        counts = given.target.counts
+        if len(Z) >= ROWS_PER_CLASS * max(counts, default=0):
+            members = members + LEARNED[bool(counts)]
     n_kernels = sum(2 if member.learned else 1 for member in members)
     check_kernel_memory(len(Z), n_kernels, int(settings.verbose))
     # so that the number of threads does not show in the bits
     with one_thread():
-        if not labelled:
-            penalty = UNLABELLED_PENALTY if settings.alpha == "auto" else float(settings.alpha)
-            device = kernel_device(settings.device)
-            found = without_target(coordinates, Z, given.weights, members, penalty, device)
-        else:
-            penalties = PENALTIES
-            if settings.alpha != "auto":
-                penalties = np.array([float(settings.alpha)])
+        if labelled:
+            penalties = np.atleast_1d(settings.alpha_or(PENALTIES))
             training = TrainingRows(coordinates, Z, given.target, given.weights, given.groups)
             found = select_members(training, members, penalties)
+        else:
+            penalty = settings.alpha_or(UNLABELLED_PENALTY)
+            device = kernel_device(settings.device)
+            found = without_target(coordinates, Z, given.weights, members, penalty, device)
     return coordinates, found
 
 # %% ../../nbs/kernel/11_fit.ipynb #104dbbfe
@@ -279,34 +287,35 @@ def landmark_count(n_landmarks, n_rows: int) -> int | None:
     return min(LANDMARKS if n_landmarks == "auto" else n_landmarks, n_rows)
 
 # %% ../../nbs/kernel/11_fit.ipynb #7e8576e5
-def landmark_weights(coordinates, points, given: Given, roles: Roles, names, seed) -> dict:
-    "Return the column weights of each kernel that earns some, learned from the landmarks"
-    rows = Rows(points.Z.astype(np.float64))
-    at = roles.landmarks
-    groups = None if given.groups is None else given.groups[at]
-    options = rows, given.weights[at], given.target.select(at), names, seed, groups
-    with one_thread():
-        return weighted_columns(coordinates, *options)
-
-
-def feature_maps(settings, given: Given, coordinates, roles: Roles, sample) -> tuple:
+def feature_maps(
+    settings,
+    given: Given,
+    coordinates,  # fitted
+    roles: Roles,
+    sample,  # coordinates of the rows of the sample
+) -> tuple:
     "Return the feature maps, landmarks first, and the column weights of the first that has some"
     names = settings.landmark_kernels(given.target is not None)
     learn = given.target is not None and settings.relevance == "auto"
-    points = Rows(sample[np.searchsorted(roles.sample, roles.landmarks)])
+    at = roles.landmarks
+    places = np.searchsorted(roles.sample, at)
+    points = Rows(sample[places])
     column_weights = {}
     if learn and weighable(coordinates, len(points)):
-        options = roles, names, settings.seed
-        column_weights = landmark_weights(coordinates, points, given, *options)
-    maps = landmark_maps(
-        coordinates, points, roles.landmarks, names, settings.bandwidth, column_weights
-    )
+        exact = Rows(points.Z.astype(np.float64))
+        target = given.target.select(at)
+        groups = codes_of(given.groups, len(given.weights))[at]
+        options = given.weights[at], target, names, settings.seed, groups
+        with one_thread():
+            column_weights = weighted_columns(coordinates, exact, *options)
+    maps = landmark_maps(coordinates, points, at, names, settings.bandwidth, column_weights)
     if learn:
         grown = roles.grown
         Z = sample[np.searchsorted(roles.sample, grown)]
         target = given.target.select(grown)
         trees = grow_trees(coordinates, Z, target, given.weights[grown], settings.seed)
-        maps += [] if trees is None else [Leaves(trees)]
+        if trees is not None:
+            maps.append(Leaves(trees))
     return maps, next(iter(column_weights.values()), None)
 
 # %% ../../nbs/kernel/11_fit.ipynb #015fb773
@@ -314,27 +323,41 @@ def feature_maps(settings, given: Given, coordinates, roles: Roles, sample) -> t
 SEARCHED = 64
 
 
-def unlabelled_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) -> Selected:
+def unlabelled_many(
+    settings,
+    given: Given,
+    maps,  # of features
+    rows: Rows,  # all
+    sums,  # over all rows, for each feature map
+    roles: Roles,
+) -> Selected:
     "Return ridge regression on landmarks with a local correction, nothing chosen by labels"
-    penalty = 1.0
-    local_penalty = 0.1
-    if settings.alpha != "auto":
-        penalty = local_penalty = float(settings.alpha)
-    model = FeatureRidge(maps[0], rows, given.weights, penalty, sums[0])
-    chosen = Tried(0, maps[0], model, [], np.zeros(0), np.nan, 1.0)
-    local = Local(False, 32, local_penalty, 1.0)
+    features = maps[0]
+    penalty = settings.alpha_or(1.0)
+    model = FeatureRidge(features, rows, given.weights, penalty, sums[0])
+    chosen = Tried(0, features, model, [], np.zeros(0), np.nan, 1.0)
+    local = Local(False, 32, settings.alpha_or(0.1), 1.0)
     similarity = similarity_of([chosen], maps, rows)
-    similarity = with_search(similarity, roles.landmarks, roles.choosing[:SEARCHED])
-    no_targets = np.zeros((len(rows), 0))
-    smoother, _ = build([chosen], local, similarity, given.weights, sums, no_targets)
+    asked = roles.choosing[:SEARCHED]
+    similarity = with_search(similarity, roles.landmarks, asked)
+    base = Average([model], [1.0])
+    setting = local.n_local, local.penalty, local.share
+    smoother = LocalCorrection(base, similarity, given.weights, *setting)
     return Selected(smoother, similarity, [chosen.record, local.record])
 
 # %% ../../nbs/kernel/11_fit.ipynb #998b54ee
-def choose_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) -> tuple:
+def choose_many(
+    settings,
+    given: Given,
+    maps,  # of features
+    rows: Rows,  # all
+    sums,  # over all rows, for each feature map
+    roles: Roles,
+) -> tuple:
     """Return the chosen base models, the local correction, records, and the similarity of all
     rows, chosen without the labels of the hidden rows
     """
-    T = given.target.Y.cpu().numpy()
+    T = given.target.array
     weights = given.weights
     groups = given.groups
     hidden = roles.hidden
@@ -342,7 +365,7 @@ def choose_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
     seen = rows
     if len(hidden):
         less = sum_rows(rows.take(hidden), maps, weights[hidden], T[hidden])
-        sums = [a - b for a, b in zip(sums, less)]
+        sums = list(map(sub, sums, less))
         seen = Rows(rows.Z[kept])
         groups = None if groups is None else groups[kept]
     asked = np.searchsorted(kept, roles.choosing)
@@ -355,24 +378,31 @@ def choose_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) ->
     # labels have no part in how neighbours are searched for: it serves the final model as well
     similarity = similarity_of(chosen, maps, rows)
     similarity = with_search(similarity, roles.landmarks, roles.choosing[:SEARCHED])
-    seen_similarity = similarity.take(kept)
-    corrections = try_local(validated, base, coefficients, seen_similarity, settings.alpha)
+    of_seen = similarity.take(kept)
+    corrections = try_local(validated, base, coefficients, of_seen, settings.alpha)
     local = min(corrections, key=lambda each: each.loss)
     records = [each.record for each in tried]
     if local.alone:
         # the base models have no part in the model
         records = [record | {"weight": 0.0} for record in records]
     for each in corrections:
-        share = each.share if each is local else 0.0
-        records.append(each.record | {"weight": share})
+        weight = each.share if each is local else 0.0
+        records.append(each.record | {"weight": weight})
     return chosen, local, records, similarity
 
 
-def select_many(settings, given: Given, maps, rows: Rows, sums, roles: Roles) -> Selected:
+def select_many(
+    settings,
+    given: Given,
+    maps,  # of features
+    rows: Rows,  # all
+    sums,  # over all rows, for each feature map
+    roles: Roles,
+) -> Selected:
     """Weigh base models and a local correction by leave-one-out at the choosing rows; add the
     reporting rows then
     """
-    T = given.target.Y.cpu().numpy()
+    T = given.target.array
     chosen, local, records, similarity = choose_many(settings, given, maps, rows, sums, roles)
     if local.alone:
         # the base models, and with them the leaves, have no part in the model
@@ -401,18 +431,22 @@ def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
     coordinates = settings.coordinates(settings.landmark_kernels(labelled))
     dtype = np.float64 if n_rows <= SMALL else np.float32
     table = blocks.select(roles.sample)
-    sample = coordinates.fit_transform_table(table, given.weights[roles.sample]).astype(dtype)
-    check_coordinates(sample[:, (sample != sample[:1]).any(axis=0)])
+    weights = given.weights[roles.sample]
+    sample = coordinates.fit_transform_table(table, weights).astype(dtype)
+    check_varying(sample)
     plan = FitPlan(n_rows, sample.shape[1], n_landmarks, n_columns, labelled)
     if settings.verbose:
         print(f"{n_rows:,} rows, {n_landmarks:,} landmarks: {plan}")
     with plan.bar(settings.verbose) as done:
         maps, column_weights = feature_maps(settings, given, coordinates, roles, sample)
         done("trees")
-        Y = given.target.Y.cpu().numpy() if labelled else np.zeros((n_rows, 0))
-        given_sums = blocks, coordinates, maps, Y, given.weights, dtype
-        Z, sums = sum_table(*given_sums, partial(done, "pass"))
-        select = select_many if labelled else unlabelled_many
+        Y = np.zeros((n_rows, 0))
+        select = unlabelled_many
+        if labelled:
+            Y = given.target.array
+            select = select_many
+        passed = partial(done, "pass")
+        Z, sums = sum_table(blocks, coordinates, maps, Y, given.weights, dtype, passed)
         found = select(settings, given, maps, Rows(Z), sums, roles)
     found.column_weights = column_weights
     return coordinates, found
@@ -420,6 +454,15 @@ def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
 # %% ../../nbs/kernel/11_fit.ipynb #2afb542b
 # queries whose outputs are computed at a time
 OUTPUTS = 64
+
+
+def check_answer_memory(needed: int, answer: str, remedy: str):
+    "Raise MemoryError before an answer is allocated that takes more than half of what is free"
+    free = available_memory()
+    if needed > free / 2:
+        raise MemoryError(
+            f"{answer} need {needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: {remedy}"
+        )
 
 # %% ../../nbs/kernel/11_fit.ipynb #466d912b
 class Geometry:
@@ -456,14 +499,12 @@ class Geometry:
 
     def outputs(self, Z) -> np.ndarray:
         "Return f(x), (queries, n): one signed weight for each training row; they sum to one"
-        needed = 8 * len(Z) * self.n_outputs
-        free = available_memory()
-        if needed > free / 2:
-            raise MemoryError(
-                f"the outputs of {len(Z):,} queries for {self.n_outputs:,} training rows need "
-                f"{needed / 1e9:.1f} GB and {free / 1e9:.1f} GB are free: ask for fewer queries at "
-                "a time, or for votes, predictions or neighbours, which never need them all."
-            )
+        check_answer_memory(
+            8 * len(Z) * self.n_outputs,
+            f"the outputs of {len(Z):,} queries for {self.n_outputs:,} training rows",
+            "ask for fewer queries at a time, or for votes, predictions or neighbours, which never "
+            "need them all.",
+        )
         return over_blocks(self._rows(Z), self.smoother.outputs, OUTPUTS)
 
     def vote_coefficients(self, T) -> list:
@@ -479,16 +520,13 @@ class Geometry:
         return over_blocks(self._rows(Z), predict)
 
     def leave_one_out(self, T, groups=None, rows=None, coefficients=None) -> np.ndarray:
-        """Return the prediction for all rows, or for `rows`, by the model that saw neither the
-        row nor its group
+        """Return the prediction for all rows, or from `coefficients` for `rows`, by the model
+        that saw neither the row nor its group
         """
         T = np.asarray(T, dtype=np.float64)
-        if rows is None and coefficients is None:
-            return self.smoother.leave_one_out(T, groups)
-        if rows is None:
-            rows = np.arange(len(T))
         if coefficients is None:
-            coefficients = self.vote_coefficients(T)
+            return self.smoother.leave_one_out(T, groups)
+        rows = np.arange(len(T)) if rows is None else rows
         return self.smoother.predict_without(T, coefficients, rows, groups)
 
     def leave_out_twice(self, T, masks: list, groups=None) -> list:
@@ -500,14 +538,11 @@ class Geometry:
 
     def nearest(self, Z, k: int) -> tuple[np.ndarray, np.ndarray]:
         "Return distances to the `k` most similar training rows, increasing, and their positions"
-        needed = 16 * len(Z) * k
-        free = available_memory()
-        if needed > free / 2:
-            raise MemoryError(
-                f"{k:,} neighbours of {len(Z):,} queries need {needed / 1e9:.1f} GB and "
-                f"{free / 1e9:.1f} GB are free: ask for fewer neighbours, or fewer queries at a "
-                "time."
-            )
+        check_answer_memory(
+            16 * len(Z) * k,
+            f"{k:,} neighbours of {len(Z):,} queries",
+            "ask for fewer neighbours, or fewer queries at a time.",
+        )
         nearest = partial(self.similarity.nearest, k=k)
         found = on_threads(nearest, self._rows(Z).blocks(QUERIES))
         return tuple(map(np.concatenate, zip(*found)))
@@ -522,7 +557,8 @@ class Geometry:
         "Return points between which the distance is Euclidean; made once"
         if "embedding" not in self.made:
             chosen = self.similarity.marks
-            chosen = np.arange(self.n_outputs) if chosen is None else chosen
+            if chosen is None:
+                chosen = np.arange(self.n_outputs)
             rows = Rows(self.Z[chosen], self.rows.device)
             self.made["embedding"] = Embedding(self.similarity, rows, self.weights[chosen])
         return self.made["embedding"]
@@ -531,7 +567,8 @@ class Geometry:
         """Return the geometry of other training rows, solved again: those `kept` of the old
         ones, then new ones
         """
-        rows = self._rows(np.concatenate([self.Z[kept], Z]))
+        Z = np.concatenate([self.Z[kept], Z])
+        rows = self._rows(Z)
         weights = np.concatenate([self.weights[kept], weights])
         smoother = self.smoother.again(rows, weights, kept)
         similarity = self.similarity.again(rows, kept)
@@ -571,12 +608,18 @@ def index_labels(table) -> np.ndarray | None:
     return np.array([*names, None], dtype=object)[:-1]
 
 # %% ../../nbs/kernel/11_fit.ipynb #b72ec076
-def joined_names(names, new, n_rows: int, n_new: int) -> np.ndarray | None:
+def joined_names(
+    names,  # of the rows, or None
+    new,  # names of new rows, or None
+    n_rows: int,
+    n_new: int,
+) -> np.ndarray | None:
     "Return the names of rows and of new ones; those without a label are called by their positions"
     if names is None and new is None:
         return None
-    names = np.arange(n_rows) if names is None else names
-    new = np.arange(n_rows, n_rows + n_new) if new is None else new
+    positions = np.arange(n_rows + n_new)
+    names = positions[:n_rows] if names is None else names
+    new = positions[n_rows:] if new is None else new
     return np.concatenate([names, new]).astype(object)
 
 
@@ -584,7 +627,7 @@ def joined_groups(groups, new, n_new: int) -> np.ndarray | None:
     "Return the codes of rows and of new ones, each of which is a group of its own without codes"
     if groups is None:
         return None
-    new = np.arange(n_new) if new is None else new
+    new = codes_of(new, n_new)
     return np.append(groups, groups.max() + 1 + new)
 
 # %% ../../nbs/kernel/11_fit.ipynb #7d461f90
@@ -617,26 +660,16 @@ class FittedModel:
         "Return the name of each training row: its label in the dataframe, or its position"
         return np.arange(len(self.weights)) if self.names is None else self.names
 
-    def kept_columns(self, purpose: str) -> list:
-        "Return the training table; raise ValueError if it is not kept"
-        if self.columns is None:
-            raise ValueError(
-                f"{purpose} needs the training table, which a fit to partitions does not keep: fit "
-                "anew, in memory."
-            )
-        return self.columns
-
     def learn(self, table, weights, y=None, groups=None, given_weights=None):
         """Return the model with more training rows, in the coordinates and with the kernels of
         the fit
         """
         Z = self.coordinates.transform_table(table)
-        old = self.rows
         # that of the weights of the fit
-        scale = self.weights[old[0]] / self.geometry.weights[0]
+        scale = self.weights[self.rows[0]] / self.geometry.weights[0]
         more = self.extended(table, weights, y, groups, given_weights)
         encoded = None if self.target is None else self.target.encode(y)
-        stays = np.arange(len(old))
+        stays = np.arange(self.geometry.n_outputs)
         return more._solved(self, Z, weights / scale, stays, encoded)
 
     def forget(self, rows: np.ndarray):
@@ -644,26 +677,36 @@ class FittedModel:
         of the fit
         """
         kept = np.delete(np.arange(len(self.weights)), rows)
-        stays = np.flatnonzero(np.isin(self.rows, kept))
-        less = self.shortened(kept)
+        is_kept = np.isin(self.rows, kept)
+        stays = np.flatnonzero(is_kept)
         no_rows = self.geometry.Z[:0]
-        return less._solved(self, no_rows, np.zeros(0), stays, None)
+        no_weights = self.geometry.weights[:0]
+        less = self.shortened(kept)
+        return less._solved(self, no_rows, no_weights, stays, None)
 
-    def _solved(self, before, Z, weights, kept, more):
+    def _solved(
+        self,
+        before,  # the model whose rows have come or gone
+        Z,  # coordinates of the rows that came
+        weights,  # of these
+        kept,  # positions of the rows that stayed
+        more,  # the target of the rows that came, or None
+    ):
         "Return the model with the geometry and the target of its rows"
         geometry = before.geometry.again(Z, weights, kept)
         if before.target is None:
             return replace(self, geometry=geometry)
         groups = None if self.groups is None else self.groups[self.rows]
-        changed = before.target.changed(geometry, kept, geometry.weights, groups, more)
-        return replace(self, geometry=geometry, target=changed)
+        target = before.target.changed(geometry, kept, groups, more)
+        return replace(self, geometry=geometry, target=target)
 
     def extended(self, table, weights, y=None, groups=None, given_weights=None):
         "Return the model with what is said about more rows, before anything is learned from them"
         n_new = len(weights)
+        labels = index_labels(table)
         some = {
             "weights": np.append(self.weights, weights),
-            "names": joined_names(self.names, index_labels(table), len(self.weights), n_new),
+            "names": joined_names(self.names, labels, len(self.weights), n_new),
             "groups": joined_groups(self.groups, groups, n_new),
         }
         if self.y is not None:
@@ -687,13 +730,15 @@ class FittedModel:
             some["columns"] = [values[kept] for values in self.columns]
         return replace(self, **some)
 
-    def refit(self, settings: FitSettings, classes=None):
-        "Return a new fit to the rows of this model"
-        table = self.coordinates.table_of(self.kept_columns("refresh=True"))
-        categorical = [column.kind == "category" for column in self.coordinates.columns_]
-        settings = replace(settings, categorical_features=categorical)
-        fitted = fit_model(settings, table, self.weights, self.y, classes, self.groups)
-        return replace(fitted, names=self.names)
+    def training_table(self) -> tuple:
+        "Return the training table, and which columns are categories; ValueError if it is not kept"
+        if self.columns is None:
+            raise ValueError(
+                "refresh=True needs the training table, which a fit to partitions does not keep: "
+                "fit anew, in memory."
+            )
+        table = self.coordinates.table_of(self.columns)
+        return table, [column.kind == "category" for column in self.coordinates.columns_]
 
 # %% ../../nbs/kernel/11_fit.ipynb #da74487b
 def fit_model(settings, table, weights, y=None, classes=None, groups=None) -> FittedModel:
@@ -707,12 +752,13 @@ def fit_model(settings, table, weights, y=None, classes=None, groups=None) -> Fi
     codes = None if groups is None else groups[rows]
     n_landmarks = landmark_count(settings.n_landmarks, len(rows))
     relative = relative_weights(weights[rows])
+    given = Given(kept, relative, target, codes)
     if n_landmarks is None:
-        whole = kept if in_memory else kept.select(rows)
-        coordinates, found = fit_few(settings, Given(whole, relative, target, codes))
+        given.table = kept if in_memory else kept.select(rows)
+        coordinates, found = fit_few(settings, given)
     else:
-        blocks = Blocks.of_table(kept) if in_memory else kept
-        coordinates, found = fit_many(settings, Given(blocks, relative, target, codes), n_landmarks)
+        given.table = Blocks.of_table(kept) if in_memory else kept
+        coordinates, found = fit_many(settings, given, n_landmarks)
     geometry = Geometry(relative, found.smoother, found.similarity)
     return FittedModel(
         coordinates,
@@ -746,7 +792,7 @@ def fitted_target(found: Selected, geometry, target, classes, y, groups) -> Fitt
     several = y.ndim == 2 and y.shape[1] > 1
     coefficients = found.coefficients
     if coefficients is None:
-        coefficients = geometry.vote_coefficients(target.Y.cpu().numpy())
+        coefficients = geometry.vote_coefficients(target.array)
     given = geometry, target, geometry.weights, classes or [], several, groups
     fitted = FittedTarget(*given, found.validation_rows, found.votes, coefficients)
     return fitted.calibrate()

@@ -16,7 +16,7 @@ import pandas as pd
 import torch
 
 from .landmarks import Landmarks
-from .leaves import column_signs, first_target, tree_inputs
+from .leaves import tree_inputs
 from .selection import LEAST_WEIGHT, forest_evidence, kernel_for
 from .similarity import Similarity
 from selfencoder.kernel.smoothers import (
@@ -26,6 +26,7 @@ from selfencoder.kernel.smoothers import (
     Mean,
     Rows,
     centred_gram,
+    codes_of,
     left_out_corrections,
 )
 from .solution import Cholesky
@@ -47,21 +48,29 @@ class Roles:
     hidden: np.ndarray  # the reporting rows with their groups: they choose nothing
 
     @classmethod
-    def of(cls, n_rows: int, n_columns: int, n_landmarks: int, seed: int, groups=None):
+    def of(
+        cls,
+        n_rows: int,
+        n_columns: int,
+        n_landmarks: int,
+        seed: int,
+        groups=None,  # a code for each row
+    ):
         "Draw the roles of the rows"
         order = np.random.default_rng(seed).permutation(n_rows)
         # enough for coordinates and trees; fewer rows of a wide table
         n_sampled = min(50_000, max(2**24 // n_columns, 5000))
         choosing, reporting = validation_rows(order, n_landmarks, groups)
+        validated = np.append(choosing, reporting)
         grown = order[:n_sampled]
-        validated = same_group(grown, np.append(choosing, reporting), groups)
-        grown = np.sort(grown[~validated])
-        hidden = np.flatnonzero(same_group(np.arange(n_rows), reporting, groups))
+        grown = grown[~same_group(grown, validated, groups)]
+        is_hidden = same_group(np.arange(n_rows), reporting, groups)
+        hidden = np.flatnonzero(is_hidden)
         if reporting is choosing:
             hidden = hidden[:0]
         landmarks = np.sort(order[:n_landmarks])
         sample = np.sort(order[: max(n_sampled, n_landmarks)])
-        return cls(landmarks, sample, grown, choosing, reporting, hidden)
+        return cls(landmarks, sample, np.sort(grown), choosing, reporting, hidden)
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #395742c7
 def same_group(rows, others, groups) -> np.ndarray:
@@ -101,7 +110,14 @@ PENALTIES = {
 }
 
 
-def landmark_maps(coordinates, points: Rows, positions, names, bandwidth, column_weights) -> list:
+def landmark_maps(
+    coordinates,  # fitted
+    points: Rows,  # that may become landmarks
+    positions,  # of these rows in the table
+    names,  # of kernels
+    bandwidth,  # "auto" or in median distances
+    column_weights: dict,  # of the kernels that have some
+) -> list:
     "Return a feature map of similarities to landmarks for each kernel"
     exact = Rows(points.Z.astype(np.float64))
     maps = []
@@ -118,21 +134,24 @@ WEIGHT_POWERS = (0.25, 0.5, 1.0)
 
 def column_evidence(coordinates, Z, target, weights, seed) -> np.ndarray:
     "Return how much each column matters to a forest on these rows"
-    columns = tree_inputs(coordinates)
-    C = Z[:, columns]
-    C = C * column_signs(C, first_target(target.y).astype(np.float64))
+    columns, _, C = tree_inputs(coordinates, Z, target)
     sources = coordinates.sources_[columns]
     return forest_evidence(C, sources, coordinates.n_features_in_, target, weights, seed)
 
 
 def possible_weights(evidence: np.ndarray) -> list:
-    "Return powers of the evidence as column weights, after None; None alone if nothing matters"
-    if not evidence.any():
-        return [None]
+    "Return powers of the evidence as column weights, after None"
     return [None, *(np.maximum(evidence**power, LEAST_WEIGHT) for power in WEIGHT_POWERS)]
 
 
-def loss_elsewhere(kernel, rows: Rows, weights, target, some, others) -> float:
+def loss_elsewhere(
+    kernel,
+    rows: Rows,
+    weights,  # of the rows
+    target,  # of the rows
+    some,  # positions
+    others,  # positions
+) -> float:
     """Return the loss at `others` of the exact solution on `some` rows alone, with the best of
     the penalties
     """
@@ -144,11 +163,12 @@ def loss_elsewhere(kernel, rows: Rows, weights, target, some, others) -> float:
     votes = []
     for penalty in PENALTIES[kernel.name]:
         factor = Cholesky(K.double(), penalty, v[some])
-        mean = factor.share @ Y
-        votes.append(mean + (Kx - factor.mean) @ factor.coefficients(Y))
+        centred = Kx - factor.mean
+        votes.append(factor.share @ Y + centred @ factor.coefficients(Y))
     device = target.Y.device
     votes = torch.stack(votes).to(device)
-    losses = target.select(others).losses(votes, v[others].to(device))
+    v = v[others].to(device)
+    losses = target.select(others).losses(votes, v)
     return float(losses.min())
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #6219040f
@@ -156,32 +176,41 @@ def loss_elsewhere(kernel, rows: Rows, weights, target, some, others) -> float:
 FEWEST_ROWS = 50
 
 
-def weighted_columns(coordinates, rows: Rows, weights, target, names, seed, groups=None) -> dict:
+def weighted_columns(
+    coordinates,  # fitted
+    rows: Rows,
+    weights,  # of the rows
+    target,  # of the rows
+    names,  # of kernels
+    seed,
+    groups=None,  # rows with the same code are in one half
+) -> dict:
     """Return for kernels that gain by them the column weights from a forest: those by which one
     half helps the other most
     """
-    codes = np.arange(len(rows)) if groups is None else pd.factorize(groups)[0]
-    one, other = (np.flatnonzero(codes % 2 == half) for half in (0, 1))
+    codes = codes_of(groups, len(rows))
+    half = pd.factorize(codes)[0] % 2
+    one, other = (np.flatnonzero(half == which) for which in (0, 1))
     if min(len(one), len(other)) < FEWEST_ROWS // 2:
         return {}
     losses = np.zeros((len(names), 1 + len(WEIGHT_POWERS)))
     for some, others in ((one, other), (other, one)):
-        known = target.select(some)
-        evidence = column_evidence(coordinates, rows.Z[some], known, weights[some], seed)
-        for place, column_weights in enumerate(possible_weights(evidence)):
-            for line, name in enumerate(names):
-                kernel = kernel_for(
-                    coordinates, rows.take(some), name, BANDWIDTHS[name], column_weights
-                )
-                loss = loss_elsewhere(kernel, rows, weights, target, some, others)
-                losses[line, place] += loss
+        known = rows.take(some)
+        of_known = target.select(some)
+        evidence = column_evidence(coordinates, known.Z, of_known, weights[some], seed)
         if not evidence.any():
             return {}
-    best = losses.argmin(axis=1)
+        for place, column_weights in enumerate(possible_weights(evidence)):
+            for line, name in enumerate(names):
+                kernel = kernel_for(coordinates, known, name, BANDWIDTHS[name], column_weights)
+                loss = loss_elsewhere(kernel, rows, weights, target, some, others)
+                losses[line, place] += loss
     evidence = column_evidence(coordinates, rows.Z, target, weights, seed)
+    if not evidence.any():
+        return {}
     tried = possible_weights(evidence)
-    gaining = {name: place for name, place in zip(names, best) if 0 < place < len(tried)}
-    return {name: tried[place] for name, place in gaining.items()}
+    best = losses.argmin(axis=1)
+    return {name: tried[place] for name, place in zip(names, best) if place > 0}
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #f542ce65
 @dataclass
@@ -196,10 +225,6 @@ class ValidatedRows:
     observed: object  # `Target` of these
     groups: np.ndarray | None = None
 
-    def left_out(self, model, coefficients) -> np.ndarray:
-        "Return leave-one-out predictions of a base model at the validation rows"
-        return model.predict_without(self.T, coefficients, self.asked, self.groups)
-
     def every(self, step: int):
         "Return the same rows with every `step`-th validation row"
         asked = self.asked[::step]
@@ -210,9 +235,8 @@ class ValidatedRows:
         "Return the loss of predictions of the validation rows"
         device = self.observed.Y.device
         weights = torch.as_tensor(self.weights[self.asked], device=device)
-        votes = torch.as_tensor(votes[None], device=device)
-        losses = self.observed.losses(votes, weights)
-        return float(losses[0])
+        votes = torch.as_tensor(votes, device=device)
+        return float(self.observed.losses(votes, weights))
 
     def stack(self, votes: list) -> np.ndarray:
         "Return how much models with these predictions count in their average"
@@ -272,23 +296,25 @@ def try_ridges(validated: ValidatedRows, maps: list, alpha) -> list:
     """
     found = []
     best = []
+    asked = validated.asked, validated.groups
     for number, features in enumerate(maps):
         sums = validated.sums[number]
         gram = centred_gram(sums, features.root)
 
         def solve(penalty):
-            given = validated.rows, validated.weights, penalty, sums, gram
-            model = FeatureRidge(features, *given)
+            model = FeatureRidge(features, validated.rows, validated.weights, penalty, sums, gram)
             coefficients = model.coefficients_of(sums.products, sums.targets)
-            votes = validated.left_out(model, coefficients)
-            return Tried(number, features, model, coefficients, votes, validated.loss(votes))
+            votes = model.predict_without(validated.T, coefficients, *asked)
+            loss = validated.loss(votes)
+            return Tried(number, features, model, coefficients, votes, loss)
 
         penalties = PENALTIES.get(features.name, LEAF_PENALTIES)
-        tried = walk(penalties if alpha == "auto" else (float(alpha),), solve)
+        if alpha != "auto":
+            penalties = (float(alpha),)
+        tried = walk(penalties, solve)
         best.append(min(tried, key=lambda each: each.loss))
         found += tried
-    shares = validated.stack([each.votes for each in best])
-    shares = rounded(shares)
+    shares = rounded(validated.stack([each.votes for each in best]))
     for each, share in zip(best, shares / shares.sum()):
         each.share = float(share)
     return found
@@ -319,7 +345,8 @@ def similarity_of(chosen: list, maps: list, rows: Rows) -> Similarity:
     if not kernels:
         kernels = [maps[0].kernel]
         shares = [1.0]
-    weights = np.array(shares) * ((1 - leaf_weight) / sum(shares))
+    of_kernels = (1 - leaf_weight) / sum(shares)
+    weights = np.array(shares) * of_kernels
     return Similarity(kernels, weights, rows, leaves, leaf_weight)
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #80bacfd5
@@ -351,7 +378,13 @@ class Local:
         }
 
 
-def try_local(validated: ValidatedRows, base, coefficients, similarity, alpha) -> list:
+def try_local(
+    validated: ValidatedRows,
+    base,  # the average of the base models
+    coefficients,  # of the base, for the target
+    similarity,
+    alpha,  # "auto" or the penalty
+) -> list:
     """Return every local correction, on the base models and on the mean of all rows, with its
     best share
     """
@@ -370,15 +403,27 @@ def try_local(validated: ValidatedRows, base, coefficients, similarity, alpha) -
     for number, alone in enumerate((False, True)):
         without = votes[number]
         for setting, change in zip(settings, moved[number]):
-            _, share = rounded(validated.stack([without, without + change])).tolist()
+            shares = validated.stack([without, without + change])
+            _, share = rounded(shares).tolist()
             loss = validated.loss(without + share * change)
             found.append(Local(alone, *setting, share, loss))
     return found
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #960497e6
-def build(chosen: list, local: Local, similarity: Similarity, weights, sums: list, T) -> tuple:
+def build(
+    chosen: list,  # `Tried`
+    local: Local,
+    similarity: Similarity,  # of all rows
+    weights,  # of all rows
+    sums: list,  # over all rows, for each feature map
+    T,  # (n, targets)
+) -> tuple:
     "Return the chosen model for the rows of a similarity, and the coefficients of its base for `T`"
     rows = similarity.rows
+    setting = local.n_local, local.penalty, local.share
+    if local.alone:
+        mean = Mean(rows, weights)
+        return LocalCorrection(mean, similarity, weights, *setting), mean.coefficients(T)
     ridges = []
     coefficients = []
     for each in chosen:
@@ -387,8 +432,4 @@ def build(chosen: list, local: Local, similarity: Similarity, weights, sums: lis
         ridges.append(ridge)
         coefficients.append(ridge.coefficients_of(own.products, own.targets))
     base = Average(ridges, [each.share for each in chosen])
-    if local.alone:
-        base = Mean(rows, weights)
-        coefficients = base.coefficients(T)
-    setting = local.n_local, local.penalty, local.share
     return LocalCorrection(base, similarity, weights, *setting), coefficients

@@ -26,6 +26,14 @@ def own_of(own, some):
     return None if own is None else (own[0][some], own[1])
 
 
+def hide_own(values: np.ndarray, own, index=slice(None), to=np.inf):
+    "Set the values of rows with the code of the query to infinity; `index`: which rows they are"
+    if own is not None:
+        of_queries, of_rows = own
+        is_own = of_queries[:, None] == of_rows[index]
+        values[is_own] = to
+
+
 @dataclass(frozen=True, eq=False)
 class Scan:
     "The nearest rows by one kernel: compare with all"
@@ -45,9 +53,7 @@ class Scan:
             some = slice(first, first + size)
             D = self.kernel.distances(rows.take(some), self.rows)
             scores = -D.numpy()
-            if own is not None:
-                of_queries, of_rows = own_of(own, some)
-                scores[of_queries[:, None] == of_rows] = -np.inf
+            hide_own(scores, own_of(own, some), to=-np.inf)
             column = best_columns(scores, k)
             best = np.take_along_axis(scores, column, 1)
             found.append((-best, column))
@@ -91,12 +97,15 @@ class Lists:
         by_size = np.argsort(n_listed, kind="stable")
         numbers = int(n_listed.max()) * rows.Z.shape[1]
         size = max(ROOM // max(numbers, 1), 1)
-        for some in np.split(by_size, range(size, len(by_size), size)):
-            D, near = self._compare(rows.take(some), lists[some], k, own_of(own, some))
+        cuts = range(size, len(by_size), size)
+        for some in np.split(by_size, cuts):
+            block = rows.take(some)
+            D, near = self._compare(block, lists[some], k, own_of(own, some))
             n_found = D.shape[1]
             distance[some, :n_found] = D
             index[some, :n_found] = near
-        few = np.flatnonzero(np.isinf(distance[:, least - 1]))
+        has_few = np.isinf(distance[:, least - 1])
+        few = np.flatnonzero(has_few)
         if len(few):
             scan = Scan(self.kernel, self.rows)
             found = scan.nearest(rows.take(few), k, least, own_of(own, few))
@@ -108,15 +117,15 @@ class Lists:
         listed, is_filled = self._listed(lists)
         D = self.kernel.distances_at(rows, listed, self.rows).numpy()
         D[~is_filled] = np.inf
-        if own is not None:
-            of_queries, of_rows = own
-            D[of_queries[:, None] == of_rows[listed]] = np.inf
+        hide_own(D, own, listed)
         column = top_columns(-D, min(k, D.shape[1]))
         distance = np.take_along_axis(D, column, 1)
         index = np.take_along_axis(listed, column, 1)
         # the lower row among equals
         order = np.lexsort((index, distance), axis=1)
-        return np.take_along_axis(distance, order, 1), np.take_along_axis(index, order, 1)
+        distance = np.take_along_axis(distance, order, 1)
+        index = np.take_along_axis(index, order, 1)
+        return distance, index
 
     def _listed(self, lists):
         "Return the rows in the lists of each query, side by side, and which places are filled"
@@ -126,7 +135,8 @@ class Lists:
         shift = self.starts[lists].ravel() - first_places
         places = np.arange(counts.sum()) + np.repeat(shift, counts)
         n_listed = sizes.sum(axis=1, keepdims=True)
-        is_filled = np.arange(max(n_listed.max(), 1)) < n_listed
+        most = max(n_listed.max(), 1)
+        is_filled = np.arange(most) < n_listed
         listed = np.zeros(is_filled.shape, dtype=np.int64)
         listed[is_filled] = self.order[places]
         return listed, is_filled
@@ -154,19 +164,27 @@ def nearest_marks(kernel: Kernel, rows: Rows, marks: Rows) -> np.ndarray:
 RECALL = 0.97
 
 
-def quickest_search(kernel: Kernel, rows: Rows, marks: Rows, asked: Rows, least_rows=20_000):
+def quickest_search(
+    kernel: Kernel,
+    rows: Rows,
+    marks: Rows,  # landmarks
+    asked: Rows,  # whose neighbours it must find
+    least_rows=20_000,  # up to so many it is a scan
+):
     "Return the quickest search that finds the neighbours of some rows"
     scan = Scan(kernel, rows)
     if len(rows) <= least_rows:
         return scan
-    neighbors = scan.nearest(asked, 64, 64)[1]
+    _, neighbors = scan.nearest(asked, 64, 64)
     nearest_mark = nearest_marks(kernel, rows, marks)
     to_marks = kernel.distances(asked, marks).numpy()
-    rank = to_marks.argsort(axis=1, kind="stable").argsort(axis=1)
+    by_distance = to_marks.argsort(axis=1, kind="stable")
+    rank = by_distance.argsort(axis=1)
     ranks = np.take_along_axis(rank, nearest_mark[neighbors], 1)
     n_probes = 1 + int(np.quantile(ranks, RECALL, method="higher"))
     # a scan is quicker than many lists, above all if distances are products
-    if n_probes > len(marks) // (6 if kernel.metric == "L1" else 20):
+    part = 6 if kernel.metric == "L1" else 20
+    if n_probes > len(marks) // part:
         return scan
     return Lists(kernel, rows, marks, nearest_mark, n_probes)
 
@@ -201,10 +219,9 @@ class Similarity:
         half = 0.0
         for weight, kernel in zip(self.weights, self.kernels):
             half = half - float(weight) * kernel.exponents(rows, others).expm1_()
-        if not self.leaf_weight:
-            return half
-        shared = self.leaves(rows) @ self.leaves(others).T / self.leaves.trees.n_trees
-        return half + self.leaf_weight * (1 - shared.double())
+        if self.leaf_weight:
+            half = half + self.leaf_weight * self.leaves.apart(rows, others)
+        return half
 
     def half_squares_at(self, rows: Rows, index: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """Return 1 - k for each row and its own `index` (q, M), by the first kernel at the
@@ -217,11 +234,7 @@ class Similarity:
             exponents = distance.astype(np.float64) / -kernel.width
             half -= weight * np.expm1(exponents)
         if self.leaf_weight:
-            own = self.leaves.numbers(rows).numpy()
-            others = self.leaves.numbers(self.rows).numpy()[index]
-            differ = own[:, None] != others
-            n_apart = differ.sum(axis=2, dtype=np.uint16)
-            half += self.leaf_weight * (n_apart / own.shape[1])
+            half += self.leaf_weight * self.leaves.apart_at(rows, index, self.rows)
         return half
 
     def around(self, rows: Rows, index: np.ndarray) -> tuple:
@@ -230,7 +243,8 @@ class Similarity:
         """
         to_near = 0.0
         among = 0.0
-        for share, kernel in zip(self.weights / self.weights.sum(), self.kernels):
+        shares = self.weights / self.weights.sum()
+        for share, kernel in zip(shares, self.kernels):
             D = kernel.distances_at(rows, index, self.rows)
             near = D.div_(-kernel.width).exp_()
             to_near = to_near + share * near.double()
@@ -246,19 +260,17 @@ class Similarity:
         """
         if self.search is None:
             half = self.half_squares(rows, self.rows).cpu().numpy()
-            if own is not None:
-                of_queries, of_rows = own
-                half[of_queries[:, None] == of_rows] = np.inf
+            hide_own(half, own)
             index = best_columns(-half, k)
             half = np.take_along_axis(half, index, 1)
             return np.sqrt(2 * half), index
         n_compared = min(max(k, self.n_compared), len(self.rows))
-        distance, index = self.search.nearest(rows, n_compared, k, own)
-        half = self.half_squares_at(rows, index, distance)
+        distance, candidates = self.search.nearest(rows, n_compared, k, own)
+        half = self.half_squares_at(rows, candidates, distance)
         half[np.isinf(distance)] = np.inf
         order = np.argsort(half, axis=1, kind="stable")[:, :k]
         half = np.take_along_axis(half, order, 1)
-        index = np.take_along_axis(index, order, 1)
+        index = np.take_along_axis(candidates, order, 1)
         return np.sqrt(2 * half), index
 
     def found(self, rows: Rows, k: int, own=None) -> tuple:
@@ -300,7 +312,8 @@ def with_search(similarity: Similarity, marks: np.ndarray, asked: np.ndarray) ->
     `marks` are positions of the rows by which lists are made
     """
     rows = similarity.rows
-    search = quickest_search(similarity.kernels[0], rows, Rows(rows.Z[marks]), rows.take(asked))
+    landmarks = Rows(rows.Z[marks])
+    search = quickest_search(similarity.kernels[0], rows, landmarks, rows.take(asked))
     return replace(similarity, search=search, marks=marks)
 
 
@@ -320,8 +333,13 @@ def with_candidates(similarity: Similarity, asked: np.ndarray, k: int = 10) -> S
     return tried
 
 # %% ../../nbs/kernel/04_similarity.ipynb #0423602d
-def column_exponents(kernel: Kernel, coordinates, Z: np.ndarray, others: np.ndarray) -> np.ndarray:
-    "Return how much each column of the table adds to the exponent, (pairs, columns)"
+def column_exponents(
+    kernel: Kernel,
+    coordinates,  # fitted
+    Z: np.ndarray,  # (pairs, d)
+    others: np.ndarray,  # (pairs, d)
+) -> np.ndarray:  # (pairs, columns)
+    "Return how much each column of the table adds to the exponent"
 
     def by_column(values, sources):
         return values @ (sources[:, None] == np.arange(coordinates.n_features_in_))
@@ -336,7 +354,8 @@ def column_exponents(kernel: Kernel, coordinates, Z: np.ndarray, others: np.ndar
     if not own.all():
         u = difference[:, ~own]
         M = coordinates.parts_["white"].matrix
-        along = (u @ np.linalg.pinv(M)) * (u @ M.T)
+        of_columns = u @ np.linalg.pinv(M)
+        along = of_columns * (u @ M.T)
         white = by_column(along, coordinates.layout_.whitened)
         # without what rounding added
         squares += scaled_to(white, (u**2).sum(axis=1))
@@ -353,10 +372,13 @@ def scaled_to(shares: np.ndarray, sums: np.ndarray) -> np.ndarray:
     return shares * factor[:, None]
 
 # %% ../../nbs/kernel/04_similarity.ipynb #27cdf6ce
-def column_shares(similarity: Similarity, coordinates, Z: np.ndarray, index) -> np.ndarray:
-    """Return how much each column adds to the distance of each row of `Z` to the training row
-    `index`
-    """
+def column_shares(
+    similarity: Similarity,
+    coordinates,  # fitted
+    Z: np.ndarray,  # (pairs, d)
+    index,  # (pairs,) positions of training rows
+) -> np.ndarray:  # (pairs, columns)
+    "Return how much each column adds to the distance of each row of `Z` to its training row"
     others = similarity.rows.Z[index]
     pairs = [column_exponents(kernel, coordinates, Z, others) for kernel in similarity.kernels]
     # (kernels, pairs, columns)
@@ -376,8 +398,8 @@ def column_shares(similarity: Similarity, coordinates, Z: np.ndarray, index) -> 
     # nodes of Gauss and Legendre between -1 and 1; t = s^2, dt = 2 s ds
     for node, weight in zip(*np.polynomial.legendre.leggauss(16)):
         s = (node + 1) / 2
-        length = np.sqrt(2 * np.maximum(half_square(s * s), 1e-300))
-        slope = weight * s / length
+        half = np.maximum(half_square(s * s), 1e-300)
+        slope = weight * s / np.sqrt(2 * half)
         steepness = weights * np.exp(-s * s * total)
         changes = (steepness[:, :, None] * E).sum(axis=0)
         found = found + slope[:, None] * (changes + of_leaves)
@@ -393,10 +415,12 @@ def principal_axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     centred = torch.from_numpy(points - mean)
     v = torch.from_numpy(weights)
     with one_thread():
-        weighted = centred * v.sqrt()[:, None]
-        _, size, axes = torch.linalg.svd(weighted, full_matrices=False)
-        axes = axes[size > 1e-9 * size[0]].T
-        skewness = v @ (centred @ axes) ** 3
+        root = v.sqrt()[:, None]
+        _, size, axes = torch.linalg.svd(centred * root, full_matrices=False)
+        wide = size > 1e-9 * size[0]
+        axes = axes[wide].T
+        on_axes = centred @ axes
+        skewness = v @ on_axes**3
         sign = torch.where(skewness < 0, -1.0, 1.0)
         return (axes * sign).contiguous().numpy()
 
@@ -404,15 +428,22 @@ def principal_axes(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
 class Embedding:
     "Points between which the distance is Euclidean, made of the similarities to some rows"
 
-    def __init__(self, similarity: Similarity, rows: Rows, weights: np.ndarray):
+    def __init__(
+        self,
+        similarity: Similarity,
+        rows: Rows,  # between which distances are exact
+        weights: np.ndarray,  # of these rows
+    ):
         self.similarity = similarity
         self.rows = rows
         with one_thread():
             s, U = eigen(similarity.between(rows, rows).double())
         # directions of smaller eigenvalues are rounding, and belong to what is left
         keep = s > 1e-14 * s[-1]
-        points = (U[:, keep] * s[keep].sqrt()).cpu().numpy()
-        self.map = (U[:, keep] / s[keep].sqrt()).cpu().numpy()
+        U = U[:, keep]
+        size = s[keep].sqrt()
+        points = (U * size).cpu().numpy()
+        self.map = (U / size).cpu().numpy()
         self.mean = weights @ points / weights.sum()
         self.axes = principal_axes(points, weights)
 
@@ -421,10 +452,12 @@ class Embedding:
         n = self.axes.shape[1]
         return n + 1 if n_components is None else min(n_components, n)
 
-    def points(self, Z: np.ndarray, n_components: int | None = None) -> np.ndarray:
-        """Return points on the widest principal axes; on all of them, and what is left, without
-        `n_components`
-        """
+    def points(
+        self,
+        Z: np.ndarray,  # (queries, d)
+        n_components: int | None = None,  # None: all axes, and what is left
+    ) -> np.ndarray:  # (queries, components)
+        "Return points on the widest principal axes"
         device = self.rows.device
         to_points = torch.as_tensor(self.map, device=device)
         axes = torch.as_tensor(self.axes[:, :n_components], device=device)
