@@ -501,7 +501,7 @@ class KernelPredictor(KernelSelfEncoder):
 
         Parameters
         ----------
-        X, sample_weight, groups : as in `KernelSelfEncoder.fit`
+        X, sample_weight, groups : as for `KernelSelfEncoder`
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Classes for the classifier, numbers for the regressor. For a dask DataFrame also the
             name of a column.

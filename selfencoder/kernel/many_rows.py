@@ -162,7 +162,7 @@ def loss_elsewhere(
     Y = target.Y.cpu()[some]
     votes = []
     for penalty in PENALTIES[kernel.name]:
-        factor = Cholesky(K.double(), penalty, v[some])
+        factor = Cholesky(K.clone(), penalty, v[some])
         centred = Kx - factor.mean
         votes.append(factor.share @ Y + centred @ factor.coefficients(Y))
     device = target.Y.device
