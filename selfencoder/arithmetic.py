@@ -31,10 +31,12 @@ def snap(Z):
 # %% ../nbs/base/arithmetic.ipynb #4c33b802
 def multiply_rows(S, T, block=512):
     "Return `S @ T`, each row by the same operations in the same order whatever the other rows are"
-    Z = np.zeros((len(S), T.shape[1]))
-    for start in range(0, len(S), block):
+    n = len(S)
+    Z = np.zeros((n, T.shape[1]))
+    for start in range(0, n, block):
         rows = slice(start, start + block)
-        for column, weights in zip(S[rows].T, T):
+        columns = S[rows].T
+        for column, weights in zip(columns, T):
             Z[rows] += column[:, None] * weights
     return Z
 
@@ -43,7 +45,9 @@ def standard_units(E: np.ndarray, weights: np.ndarray | None = None):
     "Return `(unit, mean, factor)`: `(E / unit - mean) * factor` has mean zero and variance one"
 
     def average(A):
-        return A.mean(axis=0) if weights is None else weights @ A / weights.sum()
+        if weights is None:
+            return A.mean(axis=0)
+        return weights @ A / weights.sum()
 
     largest = np.abs(E).max(axis=0, initial=1e-300)
     _, exponent = np.frexp(largest)
@@ -58,18 +62,19 @@ def standard_units(E: np.ndarray, weights: np.ndarray | None = None):
 # %% ../nbs/base/arithmetic.ipynb #51d891fe
 def column_space(S, tol):
     "Return `(U, T)`: `U = S @ T` is an orthonormal basis of the columns, without those below `tol`"
+    n, d = S.shape
     rank = 0
     if S.size:
         Q, R, pivots = qr(S, mode="economic", pivoting=True)
         sizes = np.abs(np.diag(R))
-        rounding = tol * np.sqrt(len(S))
+        rounding = tol * np.sqrt(n)
         rank = np.count_nonzero(sizes > rounding)
     if not rank:
         # older versions of scipy refuse empty arrays
-        return np.zeros((len(S), 0)), np.zeros((S.shape[1], 0))
+        return np.zeros((n, 0)), np.zeros((d, 0))
     Q2, R2 = qr(R[:rank].T, mode="economic")
     inverse = solve_triangular(R2, np.eye(rank), trans="T")
-    T = np.empty((S.shape[1], rank))
+    T = np.empty((d, rank))
     T[pivots] = Q2 @ inverse
     return Q[:, :rank], T
 
@@ -83,7 +88,10 @@ def varying_columns(E):
 
 def float_precision(table):
     "Return the precision of the coarsest floats in `table`"
-    dtypes = table.dtypes if isinstance(table, pd.DataFrame) else [table.dtype]
+    if isinstance(table, pd.DataFrame):
+        dtypes = table.dtypes
+    else:
+        dtypes = [table.dtype]
     names = {str(dtype).lower() for dtype in dtypes}
     coarsest = min(names & {"float16", "float32"}, default="float64")
     return np.finfo(coarsest).eps

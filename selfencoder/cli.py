@@ -41,7 +41,9 @@ def nearest_name(name: str, known) -> str | None:
     "Return the known name that was probably meant, or None; case does not matter"
     small = {each.lower(): each for each in known}
     near = difflib.get_close_matches(name.lower(), small, n=1)
-    return small[near[0]] if near else None
+    if not near:
+        return None
+    return small[near[0]]
 
 
 class Parser(argparse.ArgumentParser):
@@ -171,7 +173,8 @@ def _forget_output():
 # %% ../nbs/tools/cli.ipynb #5c23bbeb
 def main(arguments: list = None):  # the words after `selfencoder`; by default those that were typed
     "Run one command; return its exit code, or exit with 2 after a mistake in what was typed"
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        arguments = sys.argv[1:]
     parser = make_parser()
     word = next(iter(arguments), "")
     if word in COMMANDS:
@@ -292,7 +295,9 @@ def check_names(given: list, known, what: str) -> list:
     for name in given or []:
         if name not in known:
             near = nearest_name(name, known)
-            hint = f"did you mean {near!r}? All of them: " if near else "choose from "
+            hint = "choose from "
+            if near:
+                hint = f"did you mean {near!r}? All of them: "
             raise ValueError(f"there is no {what} {name!r}: {hint}{', '.join(known)}")
     return list(given or known)
 
@@ -368,9 +373,12 @@ def training_table(args):
     if not table.index.is_unique:
         note(f"the id {args.id!r} is not unique: several rows have the same one")
     ignored = [column for column in args.ignore if column != args.id]
-    wanted = ignored if args.target is None else [*ignored, args.target]
-    check_names(wanted, table.columns, f"column in {args.table!r} called")
-    target = None if args.target is None else table.pop(args.target)
+    what = f"column in {args.table!r} called"
+    check_names(ignored, table.columns, what)
+    target = None
+    if args.target is not None:
+        check_names([args.target], table.columns, what)
+        target = table.pop(args.target)
     table = table.drop(columns=ignored)
     if not len(table.columns):
         raise ValueError(f"{args.table!r} has no columns left to compare")
@@ -379,7 +387,8 @@ def training_table(args):
         known = target.notna().to_numpy()
         if not known.any():
             raise ValueError(f"the target {args.target!r} is empty in all rows")
-        table, target = table[known], target[known]
+        table = table[known]
+        target = target[known]
     n_left_out = len(content) - len(table)
     return table, target, {"id": args.id, "readers": readers, "n_left_out": n_left_out}
 
@@ -505,7 +514,9 @@ def fitted(table, target, from_file, args):
         import selfencoder
     kinds = {None: "", True: "Classifier", False: "Regressor"}
     model = getattr(selfencoder, f"KernelSelfEncoder{kinds[classes]}")(random_state=0)
-    y = None if target is None else target.to_numpy()
+    y = None
+    if target is not None:
+        y = target.to_numpy()
     with about_the_table(), working(what):
         groups = "duplicates" if has_copies(table) else None
         model.fit(table, y, groups=groups)
@@ -585,9 +596,10 @@ def fit(args):
         zcat log.csv.gz | selfencoder fit - --target failed -o failed.skops
     """
     check_out(args.out, args.table)
-    model, _, summary = fitted(*training_table(args), args)
+    table, target, from_file = training_table(args)
+    model, _, summary = fitted(table, target, from_file, args)
+    path = "/dev/stdout" if args.out == "-" else args.out
     with writing_to(args.out):
-        path = "/dev/stdout" if args.out == "-" else args.out
         model.save(path)
     note(f"{summary}; written to {args.out}")
 
@@ -703,12 +715,16 @@ def explore(args):
     """
     from selfencoder.explorer import explore as explored, sample_note, sample_rows
 
-    inputs = [args.table] if args.query is None else [args.table, args.query]
+    inputs = [args.table]
+    if args.query is not None:
+        inputs.append(args.query)
     if inputs == ["-", "-"]:
         raise ValueError("only one of the two tables can be read from standard input")
     check_out(args.out, *inputs)
     table, target, from_file = training_table(args)
-    new = None if args.query is None else read_queries(list(table), from_file, args)
+    new = None
+    if args.query is not None:
+        new = read_queries(list(table), from_file, args)
     about = sample_note(len(table))
     rows = sample_rows(len(table))
     table = table.iloc[rows]

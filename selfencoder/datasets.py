@@ -98,11 +98,13 @@ def _german():
     table["credit_amount_hundreds"] = np.rint(table["credit_amount"] / 100).astype(int)
     in_indicators = ["purpose", "other_debtors", "housing", "job"]
     indicators = pd.get_dummies(table[in_indicators], prefix_sep=": ", dtype=int)
-    for column, book in _read_table("german_codes").groupby("column"):
+    books = _read_table("german_codes").groupby("column")
+    for column, book in books:
         codes = book.set_index("label")["code"]
         last_digits = codes.str[-1].astype(int)
         table[column] = table[column].map(last_digits)
-    return table.join(indicators)[_STATLOG_COLUMNS]
+    complete = table.join(indicators)
+    return complete[_STATLOG_COLUMNS]
 
 # %% ../nbs/base/datasets.ipynb #acfb5a39
 def dataset_names() -> list:
@@ -153,8 +155,11 @@ def _check_name(name):
     "Raise ValueError if `name` is not one of `dataset_names()`"
     if name in dataset_names():
         return
-    close = get_close_matches(str(name).lower().replace(" ", "_"), dataset_names(), n=1)
-    hint = f"did you mean {close[0]!r}? The" if close else "the"
+    written = str(name).lower().replace(" ", "_")
+    close = get_close_matches(written, dataset_names(), n=1)
+    hint = "the"
+    if close:
+        hint = f"did you mean {close[0]!r}? The"
     raise ValueError(
         f"There is no dataset {name!r}: {hint} names are {', '.join(dataset_names())}."
     )
@@ -207,6 +212,7 @@ def table1() -> pd.DataFrame:
     published = json.loads(_read_bytes("paper_tables.json"))
     rows = published["tables"]["1"]["rows"]
     paper = pd.DataFrame(rows).T
-    data = pd.DataFrame(map(_sizes, rows), index=paper.index)
+    sizes = map(_sizes, rows)
+    data = pd.DataFrame(sizes, index=paper.index)
     table = pd.concat({"data": data, "paper": paper}, axis=1)
     return table.rename(index=published["titles"])

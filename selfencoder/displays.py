@@ -37,7 +37,8 @@ def grid_around(X, resolution=200, margin=0.5):
     "Return a regular grid `(xx, yy)` over the points of `X`, (n, 2), and a margin around them"
     low = X.min(axis=0)
     high = X.max(axis=0)
-    room = margin * np.maximum(high - low, 1e-12)
+    width = np.maximum(high - low, 1e-12)
+    room = margin * width
     x, y = np.linspace(low - room, high + room, resolution).T
     return np.meshgrid(x, y)
 
@@ -71,10 +72,10 @@ class VoronoiDisplay(Display):
         colors = [OKABE_ITO[i % 7] for i in range(len(self.points))]
         pale = np.array([tint(color) for color in colors])
         ax.pcolormesh(self.xx, self.yy, pale[self.regions], shading="nearest", rasterized=True)
+        border = {"levels": [0.5], "colors": "black", "linewidths": 0.8}
         for i in np.unique(self.regions):
-            ax.contour(
-                self.xx, self.yy, self.regions == i, levels=[0.5], colors="black", linewidths=0.8
-            )
+            region = self.regions == i
+            ax.contour(self.xx, self.yy, region, **border)
         ax.scatter(*self.points.T, c=colors, edgecolors="black", s=45, zorder=3)
         ax.set_aspect("equal")
         return self
@@ -195,7 +196,10 @@ class InvarianceDisplay(Display):
     def plot(self, ax=None):
         "Draw one cell for each estimator and change; a change that does not apply is left blank"
         values = self.shares.to_numpy(dtype=float)
-        ax = self.axes(ax, figsize=(2.6 + 0.9 * values.shape[1], 1.2 + 0.34 * len(values)))
+        n_rows, n_columns = values.shape
+        width = 2.6 + 0.9 * n_columns
+        height = 1.2 + 0.34 * n_rows
+        ax = self.axes(ax, figsize=(width, height))
         ax.imshow(values, cmap="cividis", vmin=0, vmax=1, aspect="auto")
         for (i, j), value in np.ndenumerate(values):
             if np.isnan(value):
@@ -204,8 +208,8 @@ class InvarianceDisplay(Display):
             text = "1" if value == 1 else f"{min(value, 0.999):.3f}".lstrip("0")
             color = "black" if value > 0.5 else "white"
             ax.text(j, i, text, ha="center", va="center", color=color, fontsize="small")
-        ax.set_xticks(range(values.shape[1]), self.shares.columns)
-        ax.set_yticks(range(len(values)), self.shares.index)
+        ax.set_xticks(range(n_columns), self.shares.columns)
+        ax.set_yticks(range(n_rows), self.shares.index)
         ax.xaxis.tick_top()
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)

@@ -61,17 +61,20 @@ def column_record(name, values: pd.Series, new=()) -> dict:
     "Return a column for the page: its name, its kind, and its cells, those of new rows first"
     cells = [plain_cell(value) for value in values]
     cells_of_new = [plain_cell(value) for value in new]
+    shown = cells_of_new + cells
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
-        return {"name": str(name), "kind": "number", "values": cells_of_new + cells}
-    levels = [plain_cell(level) for level in getattr(values.dtype, "categories", [])]
+        return {"name": str(name), "kind": "number", "values": shown}
+    categories = getattr(values.dtype, "categories", [])
+    levels = [plain_cell(level) for level in categories]
     for some in (cells, cells_of_new):
-        levels += sorted(set(some) - {None, *levels}, key=str)
+        others = set(some) - {None, *levels}
+        levels += sorted(others, key=str)
     places = {level: code for code, level in enumerate(levels)}
     return {
         "name": str(name),
         "kind": "text",
         "levels": levels,
-        "codes": [places.get(cell, -1) for cell in cells_of_new + cells],
+        "codes": [places.get(cell, -1) for cell in shown],
     }
 
 # %% ../nbs/tools/explorer.ipynb #e0d491b5
@@ -80,7 +83,8 @@ def widest_directions(model, table: pd.DataFrame) -> np.ndarray:
     n = len(table)
     count = min(n, 300)
     some = np.linspace(0, n - 1, count).astype(int)
-    distances, rows = model.kneighbors(table.iloc[some], n)
+    landmarks = table.iloc[some]
+    distances, rows = model.kneighbors(landmarks, n)
     squares = np.empty((count, n))
     np.put_along_axis(squares, rows, distances**2, axis=1)
     squares -= squares.mean(axis=0)
@@ -90,7 +94,8 @@ def widest_directions(model, table: pd.DataFrame) -> np.ndarray:
     points = axes[:2].T * lengths
     # the skew of the rows decides the direction
     skew = (points**3).sum(axis=0)
-    return points * np.where(skew < 0, -1.0, 1.0)
+    signs = np.where(skew < 0, -1.0, 1.0)
+    return points * signs
 
 # %% ../nbs/tools/explorer.ipynb #3c80dcb4
 def map_of_rows(model, table: pd.DataFrame) -> np.ndarray:
@@ -119,10 +124,12 @@ def map_record(points: np.ndarray) -> dict:
     "Return places for the page, in whole numbers from 0 to 10,000 on the longer side"
     low = points.min(axis=0)
     high = points.max(axis=0)
-    width = max((high - low).max(), 1e-300)
+    widest = (high - low).max()
+    width = max(widest, 1e-300)
     middle = (low + high) / 2
     scaled = (points - middle) / width + 0.5
-    x, y = (10_000 * scaled).round().astype(int).T.tolist()
+    places = (10_000 * scaled).round().astype(int)
+    x, y = places.T.tolist()
     return {"x": x, "y": y}
 
 # %% ../nbs/tools/explorer.ipynb #e7f63bb2
@@ -143,7 +150,8 @@ def nearest_pairs(distances: np.ndarray, rows: np.ndarray) -> pd.Series:
     graph = symmetric_graph(distances.round(4), rows)
     upper = triu(graph, k=1, format="coo")
     pairs = pd.Series(upper.data, index=[upper.row, upper.col])
-    nearest = pairs.sort_index().sort_values(kind="stable")
+    pairs = pairs.sort_index()
+    nearest = pairs.sort_values(kind="stable")
     return nearest[:500]
 
 
@@ -212,15 +220,18 @@ def class_answers(model, target: pd.Series, blocks: list, n_new: int) -> dict:
     order = np.argsort(-probabilities, axis=1, kind="stable")
     likely = order[:, :4]
     top_votes = np.take_along_axis(votes, likely[:, :1], axis=1)
-    own = probabilities[n_new:][np.arange(len(codes)), codes]
+    of_known = probabilities[n_new:]
+    own = of_known[np.arange(len(codes)), codes]
+    doubt = (1 - own).round(4)
+    top_shares = np.take_along_axis(probabilities, likely, axis=1)
     record = {
         "kind": "text",
         "levels": [plain_cell(label) for label in model.classes_],
         "codes": [-1] * n_new + codes.tolist(),
-        "doubt": [None] * n_new + (1 - own).round(4).tolist(),
+        "doubt": [None] * n_new + doubt.tolist(),
         "mean": indicators.mean(axis=0).tolist(),
         "likely": likely.tolist(),
-        "probabilities": rounded(np.take_along_axis(probabilities, likely, axis=1)),
+        "probabilities": rounded(top_shares),
         "votes": rounded(top_votes[:, 0]),
     }
     try:
@@ -348,7 +359,10 @@ def explore(
         ids = table.index
     id_name = getattr(ids, "name", None)
     ids = pd.Series(list(ids), table.index)
-    new = table[:0] if new is None else new_rows(model, table, new)
+    if new is None:
+        new = table[:0]
+    else:
+        new = new_rows(model, table, new)
     new_names = names_of_new(new, new_ids, id_name)
     note += sample_note(len(table))
     rows = sample_rows(len(table))
@@ -417,8 +431,10 @@ def unique_texts(ids: list) -> list:
     counts = Counter(map(str, cells))
     texts = []
     for i, cell in enumerate(cells):
-        again = cell is None or counts[str(cell)] > 1
-        texts.append(f"{cell} (row {i})" if again else str(cell))
+        text = str(cell)
+        if cell is None or counts[text] > 1:
+            text += f" (row {i})"
+        texts.append(text)
     return texts
 
 # %% ../nbs/tools/explorer.ipynb #b1605406
@@ -444,7 +460,9 @@ def explored(model, table, target, new, say) -> dict:
     distances, rows, parts = (np.concatenate(arrays) for arrays in zip(*similar))
     say("2 of 5, map")
     points = map_of_rows(model, table)
-    middles = points[rows[:n_new, :3]].mean(axis=1)
+    # a new row stands in the middle of its three nearest
+    nearest = rows[:n_new, :3]
+    middles = points[nearest].mean(axis=1)
     say("3 of 5, answers")
     novelty = of_all_rows(lambda X: model.novelty(table if X is None else X), blocks)
     answers = target_record(model, target, blocks, n_new, say)
@@ -503,12 +521,17 @@ def column_records(model, table: pd.DataFrame, new: pd.DataFrame, parts: np.ndar
     effects = np.full(len(share), np.nan)
     if hasattr(model, "predict"):
         # of a wide table only the most important columns are tried
-        effects = predictive_importance(model, columns=order[:50]).to_numpy()
+        most_important = order[:50]
+        effects = predictive_importance(model, columns=most_important).to_numpy()
     records = []
     for j, name in enumerate(table.columns):
-        record = column_record(name, table.iloc[:, j], new.iloc[:, j])
+        values = table.iloc[:, j]
+        new_values = new.iloc[:, j]
+        record = column_record(name, values, new_values)
         record["effect"] = plain_cell(effects[j])
-        record["importance"] = None if weights is None else float(weights[j])
+        record["importance"] = None
+        if weights is not None:
+            record["importance"] = float(weights[j])
         record["share"] = float(share[j])
         records.append(record)
     return records
@@ -518,7 +541,8 @@ def fitting_columns(records: list, order: np.ndarray, share_bytes: int) -> np.nd
     "Return the first columns of `order` that fit into a page; `share_bytes`: of the shares of one"
     # as long as their JSON
     sizes = np.array([len(repr(record).encode()) for record in records])
-    fit = order[np.cumsum(sizes[order] + share_bytes) <= ROOM]
+    total = np.cumsum(sizes[order] + share_bytes)
+    fit = order[total <= ROOM]
     if not len(fit):
         raise ValueError("no column of the table fits into a page: the texts are too long.")
     return np.sort(fit)
@@ -528,14 +552,17 @@ def summary_of(model, record: dict) -> str:
     "Return the sentence at the top of the page"
     shown = len(record["columns"])
     n_new = record["new"]
-    rows = f"{len(record['ids']) - n_new:,} rows"
+    n_known = len(record["ids"]) - n_new
+    rows = f"{n_known:,} rows"
     if n_new:
-        rows = f"{n_new:,} new row{'s' * (n_new > 1)}, compared with {rows}"
+        what = "new rows" if n_new > 1 else "new row"
+        rows = f"{n_new:,} {what}, compared with {rows}"
     columns = f"{shown} columns"
     if record["hidden"]:
+        n_columns = shown + record["hidden"]
         columns = (
-            f"{shown} of {shown + record['hidden']} columns (the most important ones; the others "
-            "are compared, but not shown)"
+            f"{shown} of {n_columns} columns (the most important ones; the others are compared, "
+            "but not shown)"
         )
     if not hasattr(model, "loo_score_"):
         return f"{rows}, {columns}."
@@ -549,7 +576,9 @@ def score_words(model, target: dict) -> str:
     if not hasattr(model, "classes_"):
         return f"{name} is predicted with R² = {score:.2f} by leave-one-out"
     usual = np.argmax(target["mean"])
+    label = str(target["levels"][usual])
+    share = target["mean"][usual]
     return (
         f"{name} is predicted correctly for {100 * score:.0f} % of the rows by leave-one-out "
-        f"(always {str(target['levels'][usual])!r}: {100 * target['mean'][usual]:.0f} %)"
+        f"(always {label!r}: {100 * share:.0f} %)"
     )

@@ -40,7 +40,9 @@ def is_stream(path) -> bool:
     path = os.fspath(path)
     if path in ("/dev/stdout", "/dev/stderr") or path.startswith("/dev/fd/"):
         return True
-    mode = os.stat(path).st_mode if os.path.exists(path) else 0
+    if not os.path.exists(path):
+        return False
+    mode = os.stat(path).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 # %% ../nbs/base/files.ipynb #1dc1f7d6
@@ -99,7 +101,9 @@ _BUILTIN_TYPES = {
 
 def _is_trusted(node: dict) -> bool:
     "Return whether a node of the archive is of a plain type, numpy's, or a class of this package"
-    loader, module, name = node["__loader__"], node["__module__"], node["__class__"]
+    loader = node["__loader__"]
+    module = node["__module__"]
+    name = node["__class__"]
     if module == "builtins":
         return name in _BUILTIN_TYPES.get(loader, ())
     if module == "numpy" and loader in ("NdArrayNode", "TypeNode"):
@@ -156,7 +160,9 @@ def load_model(path, cls: type):
     try:
         version, model = _read(Path(path).read_bytes())
     except Exception as error:
-        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        reason = str(error)
+        if not isinstance(error, ValueError):
+            reason = f"{type(error).__name__}: {error}"
         reason = reason.partition("\n")[0].rstrip(".")
         raise ValueError(
             f"{str(path)!r} is damaged or is no model file of selfencoder ({reason:.200}): fetch "

@@ -51,9 +51,11 @@ def as_plain_column(values: pd.Series, kind: str, name) -> pd.Series:
 
 def resolution(durations: pd.Series) -> pd.Timedelta:
     "Return the largest unit that all durations are multiples of: days, hours, ..., microseconds"
-    for unit in ("1D", "1h", "1min", "1s", "1ms"):
-        if (durations % pd.Timedelta(unit) == pd.Timedelta(0)).all():
-            return pd.Timedelta(unit)
+    for name in ("1D", "1h", "1min", "1s", "1ms"):
+        unit = pd.Timedelta(name)
+        rest = durations % unit
+        if (rest == pd.Timedelta(0)).all():
+            return unit
     return pd.Timedelta("1us")
 
 # %% ../nbs/tools/imputer.ipynb #54daa393
@@ -84,8 +86,9 @@ class CategoryFiller:
         # objects of several types have no order
         has_order = values.dtype != object
         codes, levels = pd.factorize(values[known], sort=has_order)
+        levels = np.asarray(levels, dtype=object)
         model = fitted_model(codes, others[known], True, invariance)
-        return cls(np.asarray(levels, dtype=object), model)
+        return cls(levels, model)
 
     def predict(self, rows, dtype):
         "Predict the values of rows in which the column is missing"
@@ -127,9 +130,11 @@ class TimeFiller:
     def fit(cls, values: pd.Series, others: pd.DataFrame, invariance):
         "Learn the known values of a column from the other columns"
         first = values.min()
-        unit = resolution((values - first).dropna())
-        steps = (values - first) / unit
-        return cls(first, unit, NumberFiller.fit(steps, others, invariance))
+        durations = values - first
+        unit = resolution(durations.dropna())
+        steps = durations / unit
+        filler = NumberFiller.fit(steps, others, invariance)
+        return cls(first, unit, filler)
 
     def predict(self, rows, dtype):
         "Predict the values of rows in which the column is missing"
@@ -241,7 +246,8 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
         for j, kind in enumerate(self.kinds_):
             filler = FILLERS[kind]
             if filler is not None:
-                filler = filler.fit(plain.iloc[:, j], self._others(plain, j), self.invariance)
+                others = self._others(plain, j)
+                filler = filler.fit(plain.iloc[:, j], others, self.invariance)
             self.fillers_.append(filler)
         return self
 
@@ -259,7 +265,8 @@ class KernelSelfEncoderImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstim
             values = given.iloc[:, j]
             dtype = values.dtype
             if filler is not None:
-                values = fill_column(filler, plain.iloc[:, j], self._others(plain, j))
+                others = self._others(plain, j)
+                values = fill_column(filler, plain.iloc[:, j], others)
                 if isinstance(dtype, pd.PeriodDtype):
                     values = values.dt.to_period(dtype.freq)
             columns.append(values)

@@ -93,8 +93,9 @@ class NeighborsMixin:
         check_is_fitted(self)
         # a training row finds itself too
         itself = int(X is None)
-        wanted = self.n_neighbors if n_neighbors is None else n_neighbors
-        k = check_n_neighbors(wanted, self.geometry_.n_outputs - itself)
+        if n_neighbors is None:
+            n_neighbors = self.n_neighbors
+        k = check_n_neighbors(n_neighbors, self.geometry_.n_outputs - itself)
         distance, index = self._nearest(X, k + itself, with_distance)
         if itself:
             return without_self(distance, index, np.arange(len(index)), k)
@@ -121,7 +122,9 @@ class NeighborsMixin:
             Positions in the training table.
         """
         distance, index = self._neighbors(X, n_neighbors, return_distance)
-        return (distance, index) if return_distance else index
+        if return_distance:
+            return distance, index
+        return index
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
         """Return the neighbours of each row of `X` as a sparse matrix.
@@ -167,9 +170,15 @@ class NeighborsMixin:
         indices : array of arrays
         """
         check_is_fitted(self)
-        distance, index = self._neighbors(X, self.geometry_.n_outputs - (X is None))
+        k = self.geometry_.n_outputs
+        if X is None:
+            # a row is not a neighbour of itself
+            k -= 1
+        distance, index = self._neighbors(X, k)
         distances, indices = within_radius(distance, index, radius, sort_results)
-        return (distances, indices) if return_distance else indices
+        if return_distance:
+            return distances, indices
+        return indices
 
     def radius_neighbors_graph(self, X=None, radius=1.0, mode="connectivity", sort_results=False):
         "Return what `radius_neighbors` finds as a CSR matrix of ones or distances"

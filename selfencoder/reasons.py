@@ -126,15 +126,18 @@ def neighbor_table(
     distances, nearest = (found[0] for found in model.kneighbors(x, k))
     shares = column_shares(model, x, nearest).to_numpy()
     parts = shares / np.maximum(distances[:, None], 1e-300)
-    shades = 0.5 * shares / max(np.abs(shares).max(), 1e-300)
+    largest = np.abs(shares).max()
+    shades = 0.5 * shares / max(largest, 1e-300)
     neighbors = frame_of(model, table).iloc[nearest]
     cells = {"query": [as_text(value) for value in x.iloc[0]]}
     colours = {"query": [""] * x.shape[1]}
     for i, row in enumerate(nearest):
-        label = None if target is None else np.asarray(target)[row]
+        label = None
+        if target is not None:
+            label = np.asarray(target)[row]
         head = heading(model.row_names_[row], label)
-        values = neighbors.iloc[i]
-        cells[head] = [with_share(*pair) for pair in zip(values, parts[i])]
+        pairs = zip(neighbors.iloc[i], parts[i])
+        cells[head] = [with_share(value, part) for value, part in pairs]
         colours[head] = [background(shade) for shade in shades[i]]
     shown = pd.DataFrame(cells, index=x.columns)
     caption = "Distances: " + ", ".join(f"{distance:.2f}" for distance in distances)
@@ -163,15 +166,18 @@ def influences(
         contributions[fitted.rows] = weight[fitted.rows, None] * (target.Y - base)
         lines.append(("base", pd.NA, np.nan, base))
     for row in order[:k]:
-        lines.append((fitted.row_names[row], row, weight[row], contributions[row]))
+        name = fitted.row_names[row]
+        lines.append((name, row, weight[row], contributions[row]))
     if k is not None and k < len(order):
         others = order[k:]
         label = f"{len(others)} others"
+        total_weight = weight[others].sum()
         rest = contributions[others].sum(axis=0)
-        lines.append((label, pd.NA, weight[others].sum(), rest))
+        lines.append((label, pd.NA, total_weight, rest))
     if target is not None and target.labels:
         votes = base + contributions.sum(axis=0)
-        shown = np.concatenate(target.probabilities(votes[None]), axis=1)[0]
+        shares = target.probabilities(votes[None])
+        shown = np.concatenate(shares, axis=1)[0]
         lines.append(("calibration", pd.NA, np.nan, shown - votes))
     labels, rows, weights, added = zip(*lines)
     rows = pd.array(rows, dtype="Int64")
@@ -267,18 +273,21 @@ def similar_errors(model, X, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if groups is None:
         groups = np.arange(n)
     _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    most = min(SIMILAR_ROWS + sizes.max() - 1, 10 * SIMILAR_ROWS, n - 1)
+    with_group = SIMILAR_ROWS + sizes.max() - 1
+    most = min(with_group, 10 * SIMILAR_ROWS, n - 1)
     nearest = model.kneighbors(None, most, return_distance=False)
     other = codes[nearest] != codes[:, None]
     other &= other.cumsum(axis=1) <= SIMILAR_ROWS
-    total = (errors[nearest] * other).sum(axis=1)
-    return total, other.sum(axis=1)
+    errors_of_others = errors[nearest] * other
+    return errors_of_others.sum(axis=1), other.sum(axis=1)
 
 
 def row_weights(model) -> np.ndarray:
     "Return the weights of the training rows as they were given, with a mean of one"
     fitted = fitted_model(model)
-    weights = fitted.weights if fitted.given_weights is None else fitted.given_weights
+    weights = fitted.given_weights
+    if weights is None:
+        weights = fitted.weights
     return weights / weights.mean()
 
 
@@ -288,7 +297,8 @@ def conformal_quantile(scores: np.ndarray, weights: np.ndarray, coverage: float)
         raise ValueError(f"coverage must be between 0 and 1; got {coverage}.")
     order = np.argsort(scores, kind="stable")
     wanted = coverage * (weights.sum() + 1) - 1e-9
-    place = np.searchsorted(weights[order].cumsum(), wanted)
+    reached = weights[order].cumsum()
+    place = np.searchsorted(reached, wanted)
     if place == len(scores):
         least = np.ceil(coverage / (1 - coverage) - 1e-9)
         raise ValueError(
@@ -318,8 +328,10 @@ def predict_interval(
 
     own = scale(None)
     quantile = conformal_quantile(errors / own, weights, coverage)
-    scales = own if X is None else scale(X)
-    width = quantile * scales
+    if X is None:
+        width = quantile * own
+    else:
+        width = quantile * scale(X)
     predicted = model.predict(X)
     return np.stack([predicted - width, predicted + width], axis=1)
 
@@ -354,13 +366,19 @@ def near_duplicates(
         raise ValueError(f"threshold must be above 0 and at most 1; got {threshold}.")
     fitted = fitted_model(model)
     n = len(fitted.rows)
-    possible = n - 1 if X is None else n
-    n_queries = n if X is None else len(X)
+    if X is None:
+        n_queries = n
+        possible = n - 1
+    else:
+        n_queries = len(X)
+        possible = n
     # of ten million pairs
     most = max(50, 10_000_000 // n_queries)
     distances, rows = model.kneighbors(X, min(most, possible))
-    near = distances <= np.sqrt(2 - 2 * threshold) + 1e-12
-    places = np.stack([np.nonzero(near)[0], rows[near]], axis=1)
+    largest = np.sqrt(2 - 2 * threshold) + 1e-12
+    near = distances <= largest
+    queries, _ = np.nonzero(near)
+    places = np.stack([queries, rows[near]], axis=1)
     if X is None:
         places.sort(axis=1)
     pairs = pd.DataFrame(places, columns=["row", "other"])

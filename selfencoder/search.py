@@ -33,7 +33,8 @@ def top_columns(values: np.ndarray, k: int) -> np.ndarray:
         larger = values > least
         equal = values == least
         places_left = k - larger.sum(1, keepdims=True)
-        chosen = np.flatnonzero(larger | equal & (equal.cumsum(1) <= places_left))
+        fits = equal.cumsum(1) <= places_left
+        chosen = np.flatnonzero(larger | equal & fits)
     return chosen.reshape(rows, k) % width
 
 
@@ -46,7 +47,8 @@ def best_columns(scores: np.ndarray, k: int) -> np.ndarray:
     values = largest.values.numpy()
     columns = largest.indices[:, :k].numpy()
     # where values are equal or NaN, only the rule decides
-    unclear = ~(values[:, :-1] > values[:, 1:]).all(1)
+    falls = values[:, :-1] > values[:, 1:]
+    unclear = ~falls.all(1)
     if unclear.any():
         columns[unclear] = _best_columns(scores[unclear], k)
     return columns
@@ -58,7 +60,8 @@ def _best_columns(scores, k):
     scores = np.where(np.isnan(scores), -np.inf, scores)
     # The columns are in increasing order, so that a stable sort leaves equals as they should be.
     columns = top_columns(scores, k)
-    order = np.argsort(-np.take_along_axis(scores, columns, 1), axis=1, kind="stable")
+    best = np.take_along_axis(scores, columns, 1)
+    order = np.argsort(-best, axis=1, kind="stable")
     return np.take_along_axis(columns, order, 1)
 
 # %% ../nbs/base/search.ipynb #fb4a4418
@@ -126,10 +129,9 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     longest = edges.groupby(["from", "to"], as_index=False).max()
     # nearest first in each row, the lower column among equals
     longest = longest.sort_values(["from", "length"])
-    starts = np.searchsorted(longest["from"], np.arange(n + 1))
-    data = longest["length"]
-    columns = longest["to"]
-    entries = (data, columns, starts)
+    rows = np.arange(n + 1)
+    starts = np.searchsorted(longest["from"], rows)
+    entries = (longest["length"], longest["to"], starts)
     return sparse.csr_matrix(entries, (n, n))
 
 # %% ../nbs/base/search.ipynb #b19aabc9
@@ -156,8 +158,8 @@ def best_of_chunks(logits: torch.Tensor, maxima: torch.Tensor, k: int):
     n_chunks = maxima.shape[1]
     chunks = top_of_tensor(maxima, min(k, n_chunks))
     in_chunk = torch.arange(CHUNK, device=logits.device)
-    columns = chunks[:, :, None] * CHUNK + in_chunk
-    columns = columns.flatten(1)
+    first = chunks[:, :, None] * CHUNK
+    columns = (first + in_chunk).flatten(1)
     candidates = logits.gather(1, columns)
     chosen = top_of_tensor(candidates, k)
     return candidates.gather(1, chosen), columns.gather(1, chosen)
@@ -202,14 +204,17 @@ def top_k(
 def _joined(parts: list) -> TopK:
     "Put together what was found for some of the queries"
     logits, indices, normalizers = zip(*parts)
-    normalizer = None if normalizers[0] is None else torch.cat(normalizers)
+    normalizer = None
+    if normalizers[0] is not None:
+        normalizer = torch.cat(normalizers)
     return TopK(torch.cat(logits), torch.cat(indices), normalizer)
 
 # %% ../nbs/base/search.ipynb #cdb07b82
 def _product(h, block, buffer):
     "Compute the logits of a block in `buffer`, up to whole chunks with minus infinity"
     width = block.shape[1]
-    logits = buffer[:, : math.ceil(width / CHUNK) * CHUNK]
+    n_chunks = math.ceil(width / CHUNK)
+    logits = buffer[:, : n_chunks * CHUNK]
     torch.mm(h, block, out=logits[:, :width])
     logits[:, width:] = -torch.inf
     return logits
@@ -249,5 +254,7 @@ def _search(queries, output, k, with_normalizer, buffer):
     logits, order = candidates.sort(dim=1, descending=True, stable=True)
     order = order[:, :k]
     indices = torch.cat(places, 1).gather(1, order)
-    normalizer = torch.stack(normalizers).logsumexp(0) if with_normalizer else None
+    normalizer = None
+    if with_normalizer:
+        normalizer = torch.stack(normalizers).logsumexp(0)
     return TopK(logits[:, :k], indices, normalizer)

@@ -28,7 +28,9 @@ def file_bytes(path: str) -> bytes:
         raise ValueError("standard input is closed: name a file instead of -")
     try:
         data = sys.stdin.buffer.read() if from_stdin else Path(path).read_bytes()
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        if data.startswith(b"\x1f\x8b"):
+            return gzip.decompress(data)
+        return data
     except FileNotFoundError:
         raise ValueError(f"there is no file {path!r}") from None
     except (OSError, EOFError, zlib.error) as error:
@@ -101,8 +103,10 @@ def find_delimiter(text: str, path) -> str:
         raise ValueError(
             f"the fields of {path!r} may be separated by {choices}: choose one with --delimiter ';'"
         )
+    if fitting:
+        return fitting[0]
     header = text.partition("\n")[0]
-    return fitting[0] if fitting else max(delimiters, key=header.count)
+    return max(delimiters, key=header.count)
 
 # %% ../nbs/base/table_files.ipynb #1b93e627
 def check_widths(text, delimiter, path):
@@ -164,12 +168,16 @@ def _warn_of_header(table, path):
 def typed(column: pd.Series) -> pd.Series:
     "Return a column of text as numbers or booleans if all of its values are; else as it is"
     known = column.dropna()
-    if known.str.match(r"\s*[+-]?0\d").any():
+    has_leading_zero = known.str.match(r"\s*[+-]?0\d")
+    if has_leading_zero.any():
         return column
-    if known.str.lower().isin(["true", "false"]).all() and len(known):
+    is_boolean = known.str.lower().isin(["true", "false"])
+    if is_boolean.all() and len(known):
         return column.str.lower().map({"true": True, "false": False})
     numbers = pd.to_numeric(known, errors="coerce")
-    return column if numbers.isna().any() else pd.to_numeric(column)
+    if numbers.isna().any():
+        return column
+    return pd.to_numeric(column)
 
 # %% ../nbs/base/table_files.ipynb #e4ecad1b
 def parquet_table(data: bytes, path) -> pd.DataFrame:
@@ -227,7 +235,9 @@ def typed_table(table: pd.DataFrame, readers: dict, id: str | None = None) -> pd
         elif isinstance(column.dtype, pd.StringDtype) and name != id:
             columns[name] = typed(column)
     typed_columns = pd.DataFrame(columns)
-    return typed_columns if id is None else typed_columns.set_index(id)
+    if id is None:
+        return typed_columns
+    return typed_columns.set_index(id)
 
 
 def table_from_file(
@@ -254,7 +264,8 @@ def rows_from_file(
         some = ", ".join(absent[:5])
         if len(absent) > 5:
             some += f" and {len(absent) - 5} more"
-        raise ValueError(f"{str(path)!r} lacks the column{'s' * (len(absent) > 1)} {some}")
+        what = "columns" if len(absent) > 1 else "column"
+        raise ValueError(f"{str(path)!r} lacks the {what} {some}")
     for name, reader in (readers or {}).items():
         if name in table:
             table[name] = reader.read(table[name])

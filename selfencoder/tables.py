@@ -25,11 +25,16 @@ def as_table(X):
     "Return `X` as a pandas DataFrame, an array or a sparse matrix: each column keeps its type"
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
-        return np.array(X, dtype=object) if array.dtype.kind in "US" else array
+        if array.dtype.kind in "US":
+            return np.array(X, dtype=object)
+        return array
     if isinstance(X, np.ma.MaskedArray):
         return _fill_masked(X)
     if isinstance(X, pd.DataFrame):
-        return X if X.columns.is_unique else X.set_axis(different_names(X.columns), axis=1)
+        if X.columns.is_unique:
+            return X
+        names = different_names(X.columns)
+        return X.set_axis(names, axis=1)
     for method in ("collect", "compute"):
         if hasattr(X, method) and hasattr(X, "columns"):
             raise TypeError(
@@ -77,7 +82,9 @@ def read_table(X, estimator):
         if table.dtype == object:
             # A frame that lost its names and types.
             return pd.DataFrame(table).infer_objects()
-        return table.toarray() if sparse.issparse(table) else table
+        if sparse.issparse(table):
+            return table.toarray()
+        return table
     if 0 in table.shape:
         what = "sample" if table.shape[1] else "feature"
         raise ValueError(
@@ -125,7 +132,8 @@ def as_floats(values, name="x0", text=False):
     values = pd.Series(values)
     _refuse_types(values, name)
     if values.dtype.kind not in "biuf":
-        values = values.map(_number_in) if text else values
+        if text:
+            values = values.map(_number_in)
         _refuse_text(values, name)
     try:
         floats = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -214,7 +222,9 @@ def _timestamp_in(text):
         # Such as the 30th of February.
         return None
     offset = int(hours) / 24 + int(minutes) / 1440
-    return days + offset if sign == "-" else days - offset
+    if sign == "-":
+        return days + offset
+    return days - offset
 
 # %% ../nbs/base/tables.ipynb #1c834c3c
 _DURATION = re.compile(
@@ -227,13 +237,18 @@ def _duration(value):
     "Return days, or None if `value` is no duration"
     if isinstance(value, (datetime.timedelta, np.timedelta64)):
         return _in_days(np.timedelta64(value))
-    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    found = _DURATION.fullmatch(value)
     if found is None:
         return None
     # the parts of both forms, of which one is zero
     sign, *parts = found.groups("0")
-    days = sum(float(part) / unit for part, unit in zip(parts, 2 * (1, 24, 1440, 86400)))
-    return -days if sign == "-" else days
+    units = 2 * (1, 24, 1440, 86400)
+    days = sum(float(part) / unit for part, unit in zip(parts, units))
+    if sign == "-":
+        return -days
+    return days
 
 # %% ../nbs/base/tables.ipynb #72c29079
 # by kind: what reads one value, and the words for an error
@@ -251,8 +266,10 @@ def column_kind(column) -> str:
     if dtype.kind != "O" or isinstance(dtype, pd.CategoricalDtype):
         return {"M": "time", "m": "duration"}.get(dtype.kind, "number")
     values = pd.Series(column).dropna()
+    if values.empty:
+        return "number"
     for kind, (read, *_) in _TIMES.items():
-        if len(values) and all(read(value) is not None for value in values):
+        if all(read(value) is not None for value in values):
             return kind
     return "number"
 
@@ -285,12 +302,16 @@ def as_days(values, name, kind: str) -> np.ndarray:
 
 def floats_of(values, name, kind: str) -> np.ndarray:
     "Return the numbers, timestamps or durations of a query's column, as `kind` in training"
-    return as_floats(values, name, text=True) if kind == "number" else as_days(values, name, kind)
+    if kind == "number":
+        return as_floats(values, name, text=True)
+    return as_days(values, name, kind)
 
 # %% ../nbs/base/tables.ipynb #660641dc
 def nth_column(table, j):
     "Return column `j` of a DataFrame or of an array"
-    return table.iloc[:, j] if isinstance(table, pd.DataFrame) else table[:, j]
+    if isinstance(table, pd.DataFrame):
+        return table.iloc[:, j]
+    return table[:, j]
 
 
 def holds_text(column) -> bool:
@@ -358,9 +379,10 @@ def _factorize(column, name):
         )
     values = []
     for value in unique:
-        plain = value.item() if isinstance(value, np.generic) else value
-        _check_category(plain, name)
-        values.append(plain)
+        if isinstance(value, np.generic):
+            value = value.item()
+        _check_category(value, name)
+        values.append(value)
     return codes, values
 
 
@@ -369,9 +391,13 @@ def _factorize_objects(column):
     places = {}
     codes = []
     for value, is_missing in zip(column, column.isna()):
-        key = (isinstance(value, (bool, np.bool_)), value)
-        codes.append(-1 if is_missing else places.setdefault(key, len(places)))
-    return np.array(codes), [value for _, value in places]
+        code = -1
+        if not is_missing:
+            is_bool = isinstance(value, (bool, np.bool_))
+            code = places.setdefault((is_bool, value), len(places))
+        codes.append(code)
+    levels = [value for _, value in places]
+    return np.array(codes), levels
 
 
 def _check_category(value, name):

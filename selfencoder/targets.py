@@ -54,7 +54,9 @@ def real_targets(y) -> np.ndarray:
             f"Input y holds text such as {text[0]!r:.60}, which is not a number: use the "
             "classifier, or convert it to numbers."
         ) from None
-    return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.ndim == 2 and y.shape[1] == 1:
+        return column_or_1d(y, warn=True)
+    return y
 
 # %% ../nbs/base/targets.ipynb #e4081b39
 def require_target(estimator, X, y):
@@ -96,25 +98,28 @@ def class_shares(
     codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None
 ) -> np.ndarray:
     "Return the share of the votes for each class; no votes: one for each neighbour"
-    votes = np.ones(codes.shape) if votes is None else votes
+    if votes is None:
+        votes = np.ones(codes.shape)
+    if n_classes is None:
+        n_classes = int(codes.max()) + 1
     n_queries = len(codes)
-    n_classes = n_classes or int(codes.max()) + 1
     # one entry for each query and class, side by side
-    entry = np.arange(n_queries)[:, None] * n_classes + codes
-    counted = np.bincount(entry.ravel(), votes.ravel(), minlength=n_queries * n_classes)
+    first = np.arange(n_queries) * n_classes
+    entry = first[:, None] + codes
+    n_entries = n_queries * n_classes
+    counted = np.bincount(entry.ravel(), votes.ravel(), minlength=n_entries)
     counted = counted.reshape(n_queries, n_classes)
     return counted / counted.sum(axis=1, keepdims=True)
 
 # %% ../nbs/base/targets.ipynb #9b8e99bf
-def most_voted(
-    codes: np.ndarray, votes: np.ndarray | None = None, n_classes: int | None = None
-) -> np.ndarray:
+def most_voted(codes: np.ndarray, votes: np.ndarray | None = None) -> np.ndarray:
     "Return the class with most votes, the first among equals"
-    return class_shares(codes, votes, n_classes).argmax(axis=1)
+    return class_shares(codes, votes).argmax(axis=1)
 
 # %% ../nbs/base/targets.ipynb #13f4a3ae
 def mean_of(targets: np.ndarray, votes: np.ndarray | None = None) -> np.ndarray:
     "Return the mean of the neighbours' targets, weighted by their votes"
-    votes = np.ones(targets.shape[:2]) if votes is None else votes
+    if votes is None:
+        votes = np.ones(targets.shape[:2])
     shares = votes / votes.sum(axis=1, keepdims=True)
     return np.einsum("qk,qk...->q...", shares, targets)

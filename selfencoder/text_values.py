@@ -61,8 +61,9 @@ class Amount:
 @lru_cache(100_000)
 def amount_in(text: str) -> Amount | None:
     "Read a number with its sign and unit; None if `text` holds something else"
-    plain = text.translate(str.maketrans("\u00a0\u2009\u202f\u2212\u2019", "   -'"))
-    found = _AMOUNT.fullmatch(plain.strip())
+    usual = str.maketrans("\u00a0\u2009\u202f\u2212\u2019", "   -'")
+    plain = text.translate(usual).strip()
+    found = _AMOUNT.fullmatch(plain)
     if found is None:
         return None
     parts = found.groupdict("")
@@ -76,7 +77,10 @@ def amount_in(text: str) -> Amount | None:
             ungrouped = re.sub(f"[{_GROUPING[mark]}]", "", digits)
             value = float(ungrouped.replace(",", "."))
             values[mark] = -value if sign in ("-", "(") else value
-    return Amount(parts["before"] + parts["after"], digits, values) if values else None
+    if not values:
+        return None
+    unit = parts["before"] + parts["after"]
+    return Amount(unit, digits, values)
 
 # %% ../nbs/base/text_values.ipynb #41dd7bbc
 def replaced_texts(column: pd.Series, values_of) -> pd.Series:
@@ -102,7 +106,9 @@ class NumberText:
         if amount is None or amount.unit not in ("", self.unit):
             return text
         values = {amount.values[mark] for mark in self.marks if mark in amount.values}
-        return values.pop() if len(values) == 1 else text
+        if len(values) == 1:
+            return values.pop()
+        return text
 
     def read(self, column: pd.Series) -> pd.Series:
         "Return `column` with its text read as numbers"
@@ -137,15 +143,18 @@ def mark_by_groups(amounts) -> str | None:
     plain = [int(text) for text in digits if text.isdecimal()]
     if len(used) != 1 or not plain or max(plain) >= 1000:
         return None
-    return "." if used == {","} else ","
+    if "," in used:
+        return "."
+    return ","
 
 
 def is_quantity(amounts, mark: str) -> bool:
     "Return whether written numbers are quantities, not labels made of digits"
-    has_unit = any(amount.unit for amount in amounts)
-    has_fraction = any(mark in amount.digits for amount in amounts)
+    for amount in amounts:
+        if amount.unit or mark in amount.digits:
+            return True
     n_groups = {amount.n_groups(mark) for amount in amounts}
-    return has_unit or has_fraction or len(n_groups) > 1
+    return len(n_groups) > 1
 
 # %% ../nbs/base/text_values.ipynb #2ef8af12
 def amounts_in(counts: dict):
@@ -185,7 +194,9 @@ def number_reader(column: pd.Series, name, decimal: str | None = None):
             _warn_of_marks(name, ambiguous[0])
             return Undecided()
         marks = [mark]
-    is_marked = decimal is not None and any("." in text or "," in text for text in amounts)
+    is_marked = False
+    if decimal is not None:
+        is_marked = any("." in text or "," in text for text in amounts)
     if not is_marked and not is_quantity(amounts.values(), marks[0]):
         return None
     reader = NumberText(unit, marks)
@@ -247,8 +258,9 @@ def date_reader(column: pd.Series, name):
     n_missing = {}
     for day in ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y"):
         for time in ("", " %H:%M", " %H:%M:%S"):
-            missing = DateText(day + time).unread(list(counts))
-            n_missing[day + time] = sum(counts[text] for text in missing)
+            form = day + time
+            missing = DateText(form).unread(list(counts))
+            n_missing[form] = sum(counts[text] for text in missing)
     fewest = min(n_missing.values())
     if fewest > most_missing:
         return None
@@ -365,9 +377,11 @@ def describe_columns(X, categorical_features="from_dtype") -> pd.DataFrame:
     rows = []
     for j in range(len(names)):
         reader = columns.readers.get(j)
-        given, meant = table.iloc[:, j], read.iloc[:, j]
+        given = table.iloc[:, j]
+        meant = read.iloc[:, j]
         kind = str(reader) if reader else _kind_of(meant, is_category[j])
-        rows.append((kind, _examples(given, meant, reader)))
+        examples = _examples(given, meant, reader)
+        rows.append((kind, examples))
     index = pd.Index(names, name="column")
     return pd.DataFrame(rows, index, columns=["compared as", "examples"])
 
@@ -381,7 +395,8 @@ def _kind_of(column, is_category):
 
 def _examples(given, meant, reader):
     "Return two different values of a column, with what they are read as if that is something else"
-    different = given.notna() & ~given.astype(str).duplicated()
+    is_again = given.astype(str).duplicated()
+    different = given.notna() & ~is_again
     examples = []
     for i in np.flatnonzero(different)[:2]:
         example = str(given.iloc[i])[:40]

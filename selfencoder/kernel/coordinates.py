@@ -341,8 +341,8 @@ class ColumnReader(TableTransformer):
 
     def plain_columns(self, table) -> list:
         "Return the columns as plain arrays: numbers and times as floats, categories as objects"
-        pairs = zip(self.columns_, self._named_values(self.text_.read(table)))
-        return [plain_column(column, *each) for column, each in pairs]
+        values = self._values(self.text_.read(table))
+        return list(map(plain_column, self.columns_, values, self.names()))
 
     def table_of(self, columns: list) -> pd.DataFrame:
         "Return a table that holds what such plain arrays hold"
@@ -352,20 +352,18 @@ class ColumnReader(TableTransformer):
             frame.columns = self.feature_names_in_
         return frame
 
-    def _named_values(self, table):
-        "Return the values and the name of each column of a table whose text was read"
-        return [(nth_column(table, j), name) for j, name in enumerate(self.names())]
+    def _values(self, table):
+        "Return the values of each column of a table whose text was read"
+        return [nth_column(table, j) for j in range(self.n_features_in_)]
 
     def _encode(self, table):
         "Return the encoded columns of a table whose text was read"
-        pairs = zip(self.columns_, self._named_values(table))
-        return [column.encode(*each) for column, each in pairs]
+        return list(map(Column.encode, self.columns_, self._values(table), self.names()))
 
     def _learn_table(self, table, weights):
         "Learn what the columns are; return varying numbers, bits, and the precision of the floats"
         table, is_category = self._learn_columns(table)
-        pairs = zip(self._named_values(table), is_category)
-        self.columns_ = [Column.of(*each, categorical) for each, categorical in pairs]
+        self.columns_ = list(map(Column.of, self._values(table), self.names(), is_category))
         encoded = self._encode(table)
         for column, values in zip(self.columns_, encoded):
             column.learn(values, weights)

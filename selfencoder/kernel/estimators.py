@@ -292,19 +292,20 @@ class KernelSelfEncoder(
         check_consistent_length(table, y)
         weights = check_weights(table, sample_weight)
         codes = check_groups(table, groups)
-        self._model = self._fit_target(table, weights, y, codes)
+        self._model = self._fit_target(self._settings(), table, weights, y, codes)
         return table
 
-    def _fit_target(self, table, weights, y, groups):
+    def _fit_target(self, settings, table, weights, y, groups):
         "Return the model of a table that was read, and of its target, if there is one"
-        return fit_model(self._settings(), table, weights, groups=groups)
+        return fit_model(settings, table, weights, groups=groups)
 
     def _settings(self):
         "Return the parameters that matter to a fit"
         random_state = check_random_state(self.random_state)
         seed = int(random_state.randint(2**31 - 1))
-        names = FitSettings.__annotations__.keys() & vars(self).keys()
-        return FitSettings(seed=seed, **{name: getattr(self, name) for name in names})
+        known = FitSettings.__annotations__
+        options = {name: value for name, value in vars(self).items() if name in known}
+        return FitSettings(seed=seed, **options)
 
     # ---- queries
 
@@ -479,7 +480,11 @@ class KernelSelfEncoder(
 
     def _refit(self, model):
         "Return a new fit to the rows of `model`"
-        return model.refit(self._settings())
+        table, categorical = model.training_table()
+        settings = replace(self._settings(), categorical_features=categorical)
+        weights = model.weights if model.given_weights is None else model.given_weights
+        found = self._fit_target(settings, table, weights, model.y, model.groups)
+        return replace(found, names=model.names)
 
     def _new_target(self, model, table, y):
         "Return the target of new rows in the form of the fit: without a target, None"
@@ -496,7 +501,7 @@ class KernelPredictor(KernelSelfEncoder):
 
         Parameters
         ----------
-        X, sample_weight, groups : as in `KernelSelfEncoder.fit`
+        X, sample_weight, groups : as for `KernelSelfEncoder`
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Classes for the classifier, numbers for the regressor. For a dask DataFrame also the
             name of a column.
@@ -670,7 +675,7 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         )
         self.class_weight = class_weight
 
-    def _fit_target(self, table, weights, y, groups):
+    def _fit_target(self, settings, table, weights, y, groups):
         columns = target_columns(y)
         classes = classes_among(columns, weights)
         if len(columns) == 1:
@@ -681,21 +686,10 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
         else:
             y = np.asarray(y)
         multiplied = weights * class_factors(self.class_weight, y, weights)
-        found = fit_model(self._settings(), table, multiplied, y, classes, groups)
-        return self._with_given(found, weights)
-
-    def _refit(self, model):
-        given = model.given_weights
-        weights = model.weights if given is None else given
-        classes = classes_among(target_columns(model.y), weights)
-        multiplied = weights * class_factors(self.class_weight, model.y, weights)
-        found = replace(model, weights=multiplied).refit(self._settings(), classes)
-        return self._with_given(found, weights)
-
-    def _with_given(self, model, weights):
-        "Return the model with the weights of before `class_weight`, if there is one"
+        found = fit_model(settings, table, multiplied, y, classes, groups)
+        # those of before `class_weight`, if there is one
         given = None if self.class_weight is None else weights
-        return replace(model, given_weights=given)
+        return replace(found, given_weights=given)
 
     @property
     def classes_(self):
@@ -798,13 +792,13 @@ class KernelSelfEncoderRegressor(RegressorMixin, KernelPredictor):
     (2,)
     """
 
-    def _fit_target(self, table, weights, y, groups):
+    def _fit_target(self, settings, table, weights, y, groups):
         y = real_targets(y)
         if np.abs(y).max() > 1e150:
             raise ValueError(
                 "y holds values beyond 1e150, whose squares overflow: give it in a larger unit."
             )
-        return fit_model(self._settings(), table, weights, y, groups=groups)
+        return fit_model(settings, table, weights, y, groups=groups)
 
     def predict(self, X):
         """Return the predicted numbers.

@@ -35,9 +35,10 @@ def with_foreign_cells(
 MOST_ENTRIES = 20_000_000
 
 
-def centred(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    "Return the targets minus their weighted means"
-    return Y - np.average(Y, axis=0, weights=weights)
+def variances(Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    "Return the weighted variance of each target"
+    centred = Y - np.average(Y, axis=0, weights=weights)
+    return np.average(centred**2, axis=0, weights=weights)
 
 
 def comparable_targets(target: FittedTarget) -> np.ndarray:
@@ -45,33 +46,34 @@ def comparable_targets(target: FittedTarget) -> np.ndarray:
     Y = target.Y
     if target.labels:
         return Y
-    squares = centred(Y, target.weights) ** 2
-    deviation = np.sqrt(np.average(squares, axis=0, weights=target.weights))
+    deviation = np.sqrt(variances(Y, target.weights))
     return Y / np.where(deviation > 0, deviation, 1.0)
 
 
-def own_errors(
-    errors: np.ndarray,  # (n, targets)
+def targets_without(
+    Y: np.ndarray,  # (n, targets)
+    errors: np.ndarray,  # (n, targets) leave-one-out
     groups: np.ndarray,  # (n,)
     rows: np.ndarray,  # positions
 ) -> np.ndarray:  # (n, rows * targets)
-    "Return for each of `rows` the errors of its group, zero elsewhere"
+    """Return for each of `rows` targets by which all rows predict what the rows outside of its
+    group do
+    """
     together = groups[:, None] == groups[rows]
     own = np.einsum("nr,nt->nrt", together, errors)
-    return own.reshape(len(errors), -1)
+    without = Y[:, None] - own
+    return without.reshape(len(Y), -1)
 
 
 def tried_errors(
-    votes: np.ndarray,  # (rows, targets + rows * targets): predictions, and those of `own_errors`
+    votes: np.ndarray,  # (rows, rows * targets): predictions of `targets_without`
     Y: np.ndarray,  # (rows, targets)
 ) -> np.ndarray:  # (rows,)
     "Return the squared error of each tried row, predicted by the rows outside of its group"
     n_tried, n_targets = Y.shape
-    predicted = votes[:, :n_targets]
-    # of the errors of all tried rows each takes its own
-    own = votes[:, n_targets:].reshape(n_tried, n_tried, n_targets)
-    own = np.einsum("iit->it", own)
-    missed = predicted - own - Y
+    votes = votes.reshape(n_tried, n_tried, n_targets)
+    # of the predictions for all tried rows each takes its own
+    missed = np.einsum("iit->it", votes) - Y
     return (missed**2).sum(axis=1)
 
 # %% ../../nbs/kernel/13_importance.ipynb #04a8608f
@@ -87,36 +89,41 @@ def column_losses(
     weights = target.weights
     n = len(weights)
     n_columns = fitted.coordinates.n_features_in_
+    columns = range(n_columns) if columns is None else columns
     Y = comparable_targets(target)
     errors = Y - geometry.leave_one_out(Y, target.groups)
     rng = np.random.default_rng(random_state)
     rows = np.resize(rng.permutation(n), n_tries)
     others = rng.integers(n, size=n_tries)
     increase = np.full((n_columns, n_tries), np.nan)
-    # each row is predicted with the errors of all that are tried with it, so these are few
+    # each row is predicted with the targets of all that are tried with it, so these are few
     at_a_time = int(np.clip(MOST_ENTRIES // Y.size, 1, 25))
     for first in range(0, n_tries, at_a_time):
         some = slice(first, first + at_a_time)
         tried = rows[some]
-        targets = np.hstack([Y, own_errors(errors, target.group_codes, tried)])
-        coefficients = geometry.vote_coefficients(targets)
+        without = targets_without(Y, errors, target.group_codes, tried)
+        coefficients = geometry.vote_coefficients(without)
+
+        def error(Z):
+            return tried_errors(geometry.vote(Z, coefficients), Y[tried])
+
         Z = geometry.Z[tried]
         foreign = geometry.Z[others[some]]
-        unchanged = tried_errors(geometry.vote(Z, coefficients), Y[tried])
-        for column in range(n_columns) if columns is None else columns:
+        unchanged = error(Z)
+        for column in columns:
             mixed = with_foreign_cells(fitted.coordinates, Z, foreign, column)
-            changed = tried_errors(geometry.vote(mixed, coefficients), Y[tried])
-            increase[column, some] = changed - unchanged
-    squares = (centred(Y, weights) ** 2).sum(axis=1)
-    variance = np.average(squares, weights=weights)
-    return np.average(increase, axis=1, weights=weights[rows]) / max(variance, 1e-300)
+            increase[column, some] = error(mixed) - unchanged
+    variance = variances(Y, weights).sum()
+    lost = np.average(increase, axis=1, weights=weights[rows])
+    return lost / max(variance, 1e-300)
 
 # %% ../../nbs/kernel/13_importance.ipynb #2dbada0f
 def importances(fitted: FittedModel) -> np.ndarray:
     "Return how much each column matters for predictions: losses in parts of their sum, or zeros"
     made = fitted.geometry.made
     if "importances" not in made:
-        n_tries = np.clip(2_000_000 // fitted.target.Y.size, 50, 500)
-        losses = column_losses(fitted, int(n_tries)).clip(0.0)
+        n_tries = 2_000_000 // fitted.target.Y.size
+        n_tries = int(np.clip(n_tries, 50, 500))
+        losses = column_losses(fitted, n_tries).clip(0.0)
         made["importances"] = losses / max(losses.sum(), 1e-300)
     return made["importances"].copy()

@@ -17,15 +17,21 @@ from .solution import independent_rows
 class Landmarks:
     "A feature map: the similarities of a row to a few rows, the landmarks"
 
-    def __init__(self, kernel: Kernel, points: Rows, positions: np.ndarray):
+    def __init__(
+        self,
+        kernel: Kernel,
+        points: Rows,  # that may become landmarks
+        positions: np.ndarray,  # of these rows in the table
+    ):
         exact = Rows(points.Z.astype(np.float64))
-        K = kernel(exact, exact).double()
+        K = kernel(exact, exact)
         chosen = independent_rows(K)
         self.kernel = kernel
         # the rows that are landmarks, and where they are in the table
         self.points = Rows(points.Z[chosen])
         self.positions = positions[chosen]
-        self.factor = torch.linalg.cholesky(K[chosen][:, chosen]).numpy()
+        K = K[chosen][:, chosen]
+        self.factor = torch.linalg.cholesky(K).numpy()
 
     @property
     def name(self) -> str:
@@ -46,16 +52,22 @@ class Landmarks:
         "Return the features (rows, m)"
         return self.kernel(rows, self.points)
 
-    def sums(self, rows: Rows, weights: torch.Tensor, Y: torch.Tensor) -> Sums:
+    def sums(
+        self,
+        rows: Rows,
+        weights: torch.Tensor,  # (rows,)
+        Y: torch.Tensor,  # (rows, targets)
+    ) -> Sums:
         "Return the sums over some rows"
         K = self(rows).double()
         root = weights.sqrt()[:, None]
         scaled = K if (weights == 1).all() else K * root
         # above the diagonal: half the time of a product
-        half = torch.from_numpy(dsyrk(1.0, scaled.numpy().T))
+        square = dsyrk(1.0, scaled.numpy().T)
+        half = torch.from_numpy(square)
         gram = half + half.triu(1).T
-        products = scaled.T @ (root * Y)
-        return Sums(weights.sum(), weights @ K, gram, weights @ Y, products)
+        targets = root * Y
+        return Sums(weights.sum(), weights @ K, gram, weights @ Y, scaled.T @ targets)
 
     def again(self, kept: np.ndarray):
         """Return the map without the landmarks whose rows are not among `kept`, which are now

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from .coordinates import KernelCoordinates
 from .leaves import clear_signs, first_target
-from .smoothers import Average, Halves, Kernel, KernelRidge, Rows
+from .smoothers import Average, Halves, Kernel, KernelRidge, Rows, codes_of
 from selfencoder.kernel.solution import (
     Cholesky,
     Spectrum,
@@ -203,14 +203,14 @@ class TrainingRows:
         self.coordinates = coordinates
         self.target = target
         self.weights = weights
-        self.groups = np.arange(len(Z)) if groups is None else groups
+        self.groups = codes_of(groups, len(Z))
         # distances that several candidates share are kept here
         self.rows = Rows(Z, target.Y.device)
         # numbers as they were given: their scaled form depends, in its last bits, on the order
         # of the rows
         self.y = target.y
         if not target.counts:
-            self.y = target.Y.cpu().numpy().reshape(target.y.shape)
+            self.y = target.array.reshape(target.y.shape)
         self.turned = turned_columns(coordinates, Z, self.y) if turned is None else turned
         columns, signs = self.turned
         self.C = Z[:, columns] * signs
@@ -249,7 +249,7 @@ class TrainingRows:
         others = self.order[self.half[self.order] != half]
         if source == "trees":
             return self._weights_by_trees(others, half)
-        Y = standardised(self.target.Y.cpu().numpy()[others])
+        Y = standardised(self.target.array[others])
         Y = torch.as_tensor(Y, device=self.rows.device)
         return sensitivity_weights(self.coordinates, self.rows.Z[others], Y, penalty, half)
 
@@ -260,8 +260,8 @@ class TrainingRows:
             target.y = standardised(self.y[rows])
         columns, _ = self.turned
         sources = self.coordinates.sources_[columns]
-        given = sources, n_columns, target, self.weights[rows], seed
-        evidence = forest_evidence(self.C[rows], *given)
+        weights = self.weights[rows]
+        evidence = forest_evidence(self.C[rows], sources, n_columns, target, weights, seed)
         return np.maximum(evidence, LEAST_WEIGHT) if evidence.any() else np.ones(n_columns)
 
     def kernel(self, member: Member, column_weights=None) -> tuple:
@@ -270,8 +270,9 @@ class TrainingRows:
         if column_weights is not None:
             # distances of one kernel only are not kept
             rows = Rows(rows.Z, rows.device)
-        options = member.kernel, member.bandwidth, column_weights, self.weights
-        kernel = kernel_for(self.coordinates, rows, *options)
+        kernel = kernel_for(
+            self.coordinates, rows, member.kernel, member.bandwidth, column_weights, self.weights
+        )
         return kernel, kernel(rows, rows)
 
 # %% ../../nbs/kernel/08_selection.ipynb #e55d3bba
@@ -292,11 +293,6 @@ class Candidate:
     def average_votes(self) -> Tensor:
         "Return the leave-one-out predictions, averaged over penalties: (n, c)"
         return torch.einsum("l,lnt->nt", torch.as_tensor(self.mix).to(self.votes), self.votes)
-
-    @property
-    def average_penalty(self) -> float:
-        "Return the geometric mean of the penalties, by their weights"
-        return float(np.exp(self.mix @ np.log(self.penalties)))
 
     def records(self, share: float) -> list:
         "Return a line of `kernels_` for each penalty, if the member has this share"
@@ -360,8 +356,8 @@ def try_member(
     mix = target.weigh(losses, float(rows.weights.sum()))
     # a smaller weight would not show
     mix = without_small(mix, 1e-10)
-    solved = kernels, column_weights, factors, np.asarray(penalties)
-    return Candidate(member, *solved, losses, votes, mix)
+    penalties = np.asarray(penalties)
+    return Candidate(member, kernels, column_weights, factors, penalties, losses, votes, mix)
 
 # %% ../../nbs/kernel/08_selection.ipynb #4be7f356
 def member_shares(candidates: list, rows: TrainingRows) -> np.ndarray:
@@ -409,7 +405,8 @@ def choose_members(rows: TrainingRows, members: list, penalties: np.ndarray) -> 
         if shares[place] < 0.02 or n_kernels > left:
             continue
         left -= n_kernels
-        penalty = candidate.average_penalty
+        # the geometric mean of the penalties, by their weights
+        penalty = float(np.exp(candidate.mix @ np.log(candidate.penalties)))
         factorise = partial(Cholesky, penalty=penalty)
         found.append(try_member(rows, candidate.member, [penalty], factorise, of_sensitivity))
     return found
@@ -483,8 +480,10 @@ def without_target(
     temporary = Rows(Z, device)
     kernels = []
     for member in members:
-        options = member.kernel, member.bandwidth, None, weights
-        kernels.append(kernel_for(coordinates, temporary, *options))
+        kernel = kernel_for(
+            coordinates, temporary, member.kernel, member.bandwidth, weights=weights
+        )
+        kernels.append(kernel)
     rows = Rows(Z, device)
     smoothers = [KernelRidge(kernel, rows, weights, [penalty]) for kernel in kernels]
     share = 1 / len(members)

@@ -16,6 +16,8 @@ from sklearn.metrics import r2_score
 import torch
 from torch import Tensor
 
+from .smoothers import codes_of, means_without
+
 # %% ../../nbs/kernel/07_target.ipynb #07eaaa08
 def log_losses(
     votes: Tensor,  # (..., n, classes)
@@ -169,16 +171,25 @@ class Target:
         return cls(y, torch.as_tensor(numbers, device=device))
 
     @property
+    def array(self) -> np.ndarray:
+        "Return the targets of the smoothers as an array, (n, c)"
+        return self.Y.cpu().numpy()
+
+    @property
     def codes(self) -> list:
         "Return the classes of the rows, by target; empty for numbers"
         if not self.counts:
             return []
         return [indicators.argmax(1) for indicators in self.Y.split(self.counts, 1)]
 
+    @property
+    def code_arrays(self) -> list:
+        "Return the classes of the rows as arrays, by target; empty for numbers"
+        return [code.cpu().numpy() for code in self.codes]
+
     def for_trees(self) -> list:
         "Return what trees predict, by target"
-        codes = [code.cpu().numpy() for code in self.codes]
-        return codes or list(standardised(self.Y.cpu().numpy()).T)
+        return self.code_arrays or list(standardised(self.array).T)
 
     def losses(
         self,
@@ -210,10 +221,9 @@ class Target:
         weights: np.ndarray,  # (n,)
     ) -> np.ndarray:  # (models,)
         "Return how much models with these predictions count, by the loss of their average"
-        Y = self.Y.cpu().numpy()
         if self.counts:
-            return stacked_classes(votes, Y, self.counts, weights)
-        return stacked_numbers(votes, Y, weights)
+            return stacked_classes(votes, self.array, self.counts, weights)
+        return stacked_numbers(votes, self.array, weights)
 
     def append(self, more):
         "Return the same target with the rows of another one behind"
@@ -227,7 +237,7 @@ class Target:
         return Target(self.y[rows], self.Y[rows], self.counts)
 
     def __getstate__(self):
-        return vars(self) | {"Y": self.Y.cpu().numpy()}
+        return vars(self) | {"Y": self.array}
 
     def __setstate__(self, state):
         vars(self).update(state, Y=torch.as_tensor(state["Y"]))
@@ -334,16 +344,8 @@ def with_whole_base(
     rows=slice(None),  # positions of the rows that the votes belong to
 ) -> np.ndarray:  # (rows, c)
     "Return votes with the base rate of all rows in place of that without the row and its group"
-    total = weights.sum()
-    weighted = weights[:, None] * Y
-    sums = weighted.sum(axis=0)
-    # what is left out with a row
-    own = groups[rows]
-    weight = np.bincount(groups, weights)[own]
-    gone = [np.bincount(groups, column)[own] for column in weighted.T]
-    left = np.maximum(total - weight, 1e-300)
-    base = (sums - np.stack(gone, axis=1)) / left[:, None]
-    return votes - base + sums / total
+    without = means_without(Y, weights, groups, rows)
+    return votes - without + weights @ Y / weights.sum()
 
 # %% ../../nbs/kernel/07_target.ipynb #269189c8
 def spread_over(
@@ -379,27 +381,29 @@ class TargetVotes:
     @property
     def Y(self) -> np.ndarray:
         "Return the targets of the smoothers, (n, c)"
-        return self.target.Y.cpu().numpy()
+        return self.target.array
 
     @property
     def codes(self) -> list:
         "Return the classes of the rows as positions among the labels, by target"
-        return [code.cpu().numpy() for code in self.target.codes]
+        return self.target.code_arrays
 
     @property
     def group_codes(self) -> np.ndarray:
         "Return a code for each row; without groups each row has its own"
-        return np.arange(len(self.weights)) if self.groups is None else self.groups
+        return codes_of(self.groups, len(self.weights))
 
     @property
     def names(self) -> list:
         "Return the names of what is predicted, in the order of the columns of votes"
         if not self.several:
             return list(self.labels[0]) if self.labels else ["vote"]
+        if not self.labels:
+            return [f"vote on target {t}" for t in range(self.Y.shape[1])]
         names = []
         for t, labels in enumerate(self.labels):
             names += [f"target {t}: {label}" for label in labels]
-        return names or [f"vote on target {t}" for t in range(self.Y.shape[1])]
+        return names
 
     def joined(self, columns) -> np.ndarray:
         "Return one column for each target as one array: (n,) or (n, targets)"
@@ -571,7 +575,6 @@ class FittedTarget(TargetVotes):
         self,
         geometry,  # of the rows there are now
         kept,  # positions of the rows that stayed
-        weights,  # of the rows there are now
         groups,  # of the rows there are now
         more: Target | None = None,  # of the rows that came
     ):
@@ -586,7 +589,7 @@ class FittedTarget(TargetVotes):
             self,
             geometry=geometry,
             target=target,
-            weights=weights,
+            weights=geometry.weights,
             groups=groups,
             validation_rows=validation,
             validation_votes=None,

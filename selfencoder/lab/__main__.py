@@ -59,8 +59,10 @@ def compare(args):
     records = run_tables(tables, models, args.out, **_options(args))
     finished = [record for record in records if "error" not in record]
     titles = {name: peer.title for name, peer in PEERS.items()}
-    for kind in sorted({target_kind(record["table"]) for record in finished}):
-        shown = summary(pd.DataFrame(finished), kind)
+    frame = pd.DataFrame(finished)
+    kinds = {target_kind(record["table"]) for record in finished}
+    for kind in sorted(kinds):
+        shown = summary(frame, kind)
         shown = shown.rename(index=titles).round(3)
         print(f"\n{kind}, means over tables\n\n{shown.to_string()}")
     return _finish(args, records, TableCell)
@@ -226,7 +228,8 @@ def make_parser() -> argparse.ArgumentParser:
 # %% ../../nbs/lab/commands.ipynb #35f6f803
 def main(words=None) -> int:
     "Run a command; return its exit code, 2 with one sentence after a mistake"
-    words = sys.argv[1:] if words is None else list(words)
+    if words is None:
+        words = sys.argv[1:]
     args = make_parser().parse_args(words)
     args.command_line = " ".join(["python -m selfencoder.lab", *words])
     try:

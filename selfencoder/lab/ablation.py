@@ -55,7 +55,8 @@ def number_tables() -> dict:
         "friedman3": make_friedman3(250, noise=0.1, random_state=0),
     }
     for name, column in {"wine": 0, "glass": 0, "liver": 4, "breast_cancer": 0}.items():
-        X = load_dataset(name, return_X_y=True)[0].astype(float)
+        X, _ = load_dataset(name, return_X_y=True)
+        X = X.astype(float)
         target = X[:, column]
         known = ~np.isnan(target)
         others = np.delete(X, column, axis=1)
@@ -96,7 +97,10 @@ def measure_fold(X, y, train, test):
     X = pd.DataFrame(X)
     classify = y.dtype.kind in "iu"
     kind = KernelSelfEncoderClassifier if classify else KernelSelfEncoderRegressor
-    variants = {"all": (kind(), None), "without column weights": (kind(relevance=None), None)}
+    variants = {
+        "all": (kind(), None),
+        "without column weights": (kind(relevance=None), None),
+    }
     for base in base_models(classify):
         variants[f"without {base.name}"] = kind(), base.name
     for variant, (model, name) in variants.items():
@@ -111,7 +115,8 @@ def measure_fold(X, y, train, test):
 def compare_ablation():
     """Measure scores of the average without one base model or its column weights: means over five
     folds"""
-    for name, (X, y) in {**class_tables(), **number_tables()}.items():
+    tables = class_tables() | number_tables()
+    for name, (X, y) in tables.items():
         kind = StratifiedKFold if y.dtype.kind in "iu" else KFold
         folds = kind(5, shuffle=True, random_state=0)
         found = {}

@@ -186,7 +186,8 @@ def recall(geometry, Z, k=10) -> float:
     for first in range(0, len(similarity.rows), 2000):
         block = similarity.rows.take(slice(first, first + 2000))
         half_squares.append(similarity.half_squares(queries, block).numpy())
-    ordered = np.partition(np.concatenate(half_squares, axis=1), k - 1)
+    of_all_rows = np.concatenate(half_squares, axis=1)
+    ordered = np.partition(of_all_rows, k - 1)
     # equals are as good
     limit = ordered[:, [k - 1]] + 1e-9
     is_found = found**2 / 2 <= limit
@@ -240,11 +241,12 @@ def compare_growth():
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #ab1a4e2b
 def flipped(y: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     "Return the labels with a share of them replaced by another class, and which were"
+    n = len(y)
     rng = np.random.default_rng(seed)
     n_classes = len(np.unique(y))
-    n_wrong = round(share * len(y))
-    rows = rng.choice(len(y), n_wrong, replace=False)
-    wrong = np.zeros(len(y), dtype=bool)
+    n_wrong = round(share * n)
+    rows = rng.choice(n, n_wrong, replace=False)
+    wrong = np.zeros(n, dtype=bool)
     wrong[rows] = True
     steps = rng.integers(1, n_classes, n_wrong)
     noisy = y.copy()
@@ -302,8 +304,9 @@ def compare_doubts():
 def _quantile(scores, coverage):
     n = len(scores)
     place = int(np.ceil(coverage * (n + 1)))
-    ordered = np.sort(scores)
-    return ordered[place - 1] if place <= n else np.inf
+    if place > n:
+        return np.inf
+    return np.sort(scores)[place - 1]
 
 
 def of_one_width(predicted, errors, coverage):
@@ -317,7 +320,8 @@ def split_interval(model, X, y, Q, coverage, seed):
     A, X_aside, b, y_aside = train_test_split(X, y, test_size=1 / 3, random_state=seed)
     model.fit(A, b)
     errors = np.abs(y_aside - model.predict(X_aside))
-    return of_one_width(model.predict(Q), errors, coverage)
+    predicted = model.predict(Q)
+    return of_one_width(predicted, errors, coverage)
 
 
 def interval_of_one_width(model, Q, y, coverage):
@@ -330,9 +334,10 @@ def forest_interval(X, y, Q, coverage, seed):
     "Return intervals by a quantile forest: quantiles of the targets that share leaves with a query"
     coordinates = TableCoordinates(None).fit(X)
     Z = coordinates.transform(X)
+    Z_asked = coordinates.transform(Q)
     trees = RandomForestRegressor(300, min_samples_leaf=5, random_state=seed).fit(Z, y)
     leaves = trees.apply(Z).T
-    asked = trees.apply(coordinates.transform(Q)).T
+    asked = trees.apply(Z_asked).T
     weights = np.zeros((len(Q), len(y)))
     for of_queries, of_rows in zip(asked, leaves):
         together = of_queries[:, None] == of_rows
@@ -340,9 +345,10 @@ def forest_interval(X, y, Q, coverage, seed):
     order = np.argsort(y)
     shares = weights[:, order].cumsum(axis=1) / len(leaves)
     tail = (1 - coverage) / 2
-    low = (shares < tail).sum(axis=1)
-    high = (shares < 1 - tail - 1e-9).sum(axis=1)
-    places = np.minimum([low, high], len(y) - 1)
+    is_below = shares < tail
+    is_not_above = shares < 1 - tail - 1e-9
+    ends = [is_below.sum(axis=1), is_not_above.sum(axis=1)]
+    places = np.minimum(ends, len(y) - 1)
     ordered = y[order]
     return ordered[places].T
 
@@ -353,8 +359,9 @@ def real_tables():
     loans = load_dataset("german_categorical", as_frame=True).data
     amount = loans.pop("credit_amount")
     yield "credit amount", loans, amount
-    for name, position in (("wine", -1), ("glass", 0), ("breast_cancer", 0), ("liver", 4)):
-        X = load_dataset(name, as_frame=True).data.dropna().reset_index(drop=True)
+    for name, position in {"wine": -1, "glass": 0, "breast_cancer": 0, "liver": 4}.items():
+        X = load_dataset(name, as_frame=True).data
+        X = X.dropna().reset_index(drop=True)
         column = X.columns[position]
         y = X.pop(column)
         yield f"{name}: {column}", X, y
@@ -370,8 +377,8 @@ def made_up_tables():
     X = rng.uniform(-2, 2, (600, 3))
     a, b, _ = X.T
     spread = 0.1 + 0.3 * np.abs(b)
-    y = np.sin(2 * a) + rng.normal(0, spread)
-    yield "noise that grows", X, y
+    noise = rng.normal(0, spread)
+    yield "noise that grows", X, np.sin(2 * a) + noise
     yield "nothing but noise", X, rng.standard_t(3, 600)
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #940b9ae6
@@ -439,12 +446,14 @@ def split_sets(model, X, y, Q, coverage, seed):
     A, X_aside, b, y_aside = parts
     shares = model.fit(A, b).predict_proba(X_aside)
     codes = np.searchsorted(model.classes_, y_aside)
-    own = shares[np.arange(len(codes)), codes]
+    rows = np.arange(len(codes))
+    own = shares[rows, codes]
     limit = _quantile(1 - own, coverage)
     shares = model.predict_proba(Q)
     found = 1 - shares <= limit
+    queries = np.arange(len(Q))
     most_probable = shares.argmax(1)
-    found[np.arange(len(Q)), most_probable] = True
+    found[queries, most_probable] = True
     return found
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #3e3787c5
@@ -549,7 +558,8 @@ class EncodedImputer:
         blocks = {"numbers": (numbers - mean) / spread}
         for name, column in categories.items():
             levels = pd.get_dummies(column, dtype=float) / np.sqrt(2)
-            blocks[name] = levels.mask(column.isna(), np.nan)
+            is_missing = column.isna()
+            blocks[name] = levels.mask(is_missing, np.nan)
         encoded = pd.concat(blocks, axis=1)
         values = self.imputer.fit_transform(encoded.to_numpy())
         complete = pd.DataFrame(values, encoded.index, encoded.columns)
@@ -570,15 +580,18 @@ def medians_and_modes(X: pd.DataFrame) -> pd.DataFrame:
 
 def imputation_errors(filled, observed, lost) -> dict:
     "Return the error of the numbers, relative to their standard deviation, and of the categories"
-    numbers, categories = [], []
+    numbers = []
+    categories = []
     for name, rows in zip(observed, lost.T):
         column = observed[name]
-        was, now = column[rows], filled.loc[rows, name]
+        was = column[rows]
+        now = filled.loc[rows, name]
         if isinstance(column.dtype, pd.CategoricalDtype):
             wrong = was.astype(str) != now.astype(str)
             categories.append(wrong.mean())
         elif column.std() > 0:
-            error = np.sqrt(np.mean((was - now) ** 2))
+            squares = (was - now) ** 2
+            error = np.sqrt(np.mean(squares))
             numbers.append(error / column.std())
     return {"error of numbers": np.mean(numbers), "wrong categories": np.mean(categories)}
 

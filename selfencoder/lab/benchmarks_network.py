@@ -95,7 +95,8 @@ def run_benchmark(name: str, benchmark, store: Store, command: str):
     "Make a comparison, store its cases and print them"
     print(f"{name}: {benchmark.__doc__}", flush=True)
     how = provenance(command, threads=1)
-    cases = list(tqdm(benchmark(), desc=name, unit=" cases"))
+    measured = tqdm(benchmark(), desc=name, unit=" cases")
+    cases = list(measured)
     store.write(name, how | {"cases": cases})
     table = case_table(cases)
     print(table.to_string(index=False), flush=True)
@@ -105,7 +106,9 @@ def case_table(cases: list, digits: int = 4) -> pd.DataFrame:
     "Return the cases of one comparison, with their ratios, `digits` digits of each number"
 
     def rounded(value):
-        return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+        if isinstance(value, float):
+            return float(f"{value:.{digits}g}")
+        return value
 
     rows = [case | case.get("ratios", {}) for case in cases]
     table = pd.DataFrame(rows)

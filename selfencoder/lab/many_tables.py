@@ -46,8 +46,9 @@ def measure_cell(cell: TableCell) -> dict:
     X, y = _table(cell.table)
     kind = target_kind(cell.table)
     train, test = table_folds(y, kind)[cell.fold]
-    facts = measure_fit(PEERS[cell.model], kind, X, y, train, test)
-    return {"rows": len(y)} | facts
+    peer = PEERS[cell.model]
+    facts = measure_fit(peer, kind, X, y, train, test)
+    return {"rows": len(y), **facts}
 
 # %% ../../nbs/lab/many_tables.ipynb #92604eb7
 @lru_cache
@@ -90,7 +91,9 @@ def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
 # values of a measure such that more is better
 def _gains(values, measure):
     _, more_is_better = MEASURES[measure]
-    return values if more_is_better else -values
+    if more_is_better:
+        return values
+    return -values
 
 
 def per_table(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -103,7 +106,8 @@ def per_table(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     n_here = cells.groupby(["table", "fold"])["model"].transform("nunique")
     shared = cells[n_here == n_models]
     wide = shared.pivot_table(index="table", columns="model", values=measure)
-    return wide[[model for model in PEERS if model in wide]]
+    models = [model for model in PEERS if model in wide]
+    return wide[models]
 
 # %% ../../nbs/lab/many_tables.ipynb #9655393e
 def ranks(frame: pd.DataFrame, measure: str) -> pd.Series:
@@ -125,21 +129,25 @@ def duels(frame: pd.DataFrame, measure: str) -> pd.DataFrame:
     for other in per_table(frame, measure).columns.drop("ke"):
         both = frame[frame["model"].isin(["ke", other])]
         pair = per_table(both, measure).dropna()
-        gained = _gains(pair["ke"] - pair[other], measure)
+        difference = pair["ke"] - pair[other]
+        gained = _gains(difference, measure)
         rows[other] = tally(gained.round(12))
     found = pd.DataFrame.from_dict(rows, orient="index")
     ordered = found["p"].sort_values(kind="stable")
     n_left = np.arange(len(ordered), 0, -1)
-    found["p, Holm"] = (ordered * n_left).cummax().clip(upper=1)
+    corrected = ordered * n_left
+    found["p, Holm"] = corrected.cummax().clip(upper=1)
     return found
 
 # %% ../../nbs/lab/many_tables.ipynb #46259ef6
 def losses(frame: pd.DataFrame, measure: str, by: float = 0.01) -> pd.DataFrame:
     "Return the tables on which another model is better by more than `by`, the worst first"
-    wide = _gains(per_table(frame, measure), measure)
+    means = per_table(frame, measure)
+    wide = _gains(means, measure)
     ours = wide.pop("ke")
     ahead = wide.sub(ours, axis=0).stack().rename("better by")
-    worst = ahead[ahead > by].sort_values(ascending=False)
+    ahead = ahead[ahead > by]
+    worst = ahead.sort_values(ascending=False)
     return worst.reset_index()
 
 # %% ../../nbs/lab/many_tables.ipynb #eb7befac
@@ -189,7 +197,8 @@ def collection_table(frame: pd.DataFrame) -> Table:
     "Return means over the tables, and mean ranks among nine models"
     models = ["ke", "ke_fixed", "svm", "extra_trees", "forest", "boosting", "gp", "ridge", "knn"]
     frame = frame[frame["model"].isin(models)]
-    columns, signs = {}, {}
+    columns = {}
+    signs = {}
     for kind, measure in [
         ("classes", "accuracy"),
         ("classes", "log_loss"),
@@ -206,10 +215,12 @@ def collection_table(frame: pd.DataFrame) -> Table:
             columns[f"rank by {title}"] = rank.map("{:.2f}".format)
             signs[f"rank by {title}"] = -1
     shown = pd.DataFrame(columns)
-    shown = shown.loc[[model for model in models if model in shown.index]]
+    present = [model for model in models if model in shown.index]
+    shown = shown.loc[present]
     gains = shown.astype(float) * pd.Series(signs)
     best = np.argwhere(gains == gains.max())
-    shown.insert(0, "", [PEERS[model].title for model in shown.index])
+    titles = [PEERS[model].title for model in present]
+    shown.insert(0, "", titles)
     bold = {(row, column + 1) for row, column in best}
     return Table("", list(shown), shown.to_numpy().tolist(), bold)
 
@@ -221,18 +232,19 @@ def _colour(model):
     return "0.6" if family == "control" else OKABE_ITO[colours[family]]
 
 # %% ../../nbs/lab/many_tables.ipynb #aadda2c0
-def plot_cost(frame: pd.DataFrame, measure: str, ax=None):
+def plot_cost(frame: pd.DataFrame, measure: str):
     "Plot the mean rank against the processor seconds of a fit, each model a point"
     rank = ranks(frame, measure)
     seconds = per_table(frame, "fit_seconds").mean()
-    ax = ax or plt.subplots(figsize=(7.5, 4.2), layout="constrained")[1]
+    _, ax = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
     edge = seconds.max() * 1.6
     places = rank.to_numpy()
     heights = spread_apart(places, 0.055 * np.ptp(places))
     for (model, place), height in zip(rank.items(), heights):
         colour = _colour(model)
-        ax.plot([seconds[model], edge], [place, height], color="0.88", linewidth=0.7, zorder=0)
-        ax.plot(seconds[model], place, "o", color=colour)
+        x = seconds[model]
+        ax.plot([x, edge], [place, height], color="0.88", linewidth=0.7, zorder=0)
+        ax.plot(x, place, "o", color=colour)
         title = PEERS[model].title
         ax.text(edge * 1.08, height, title, va="center", fontsize="small", color=colour)
     ax.set(

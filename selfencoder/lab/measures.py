@@ -79,8 +79,9 @@ def interval_measures(observed, interval, scale: float) -> dict:
     "Return how often an interval contains the observed value, and how wide it is"
     low, high = interval.T
     inside = (low <= observed) & (observed <= high)
+    coverage = inside.mean()
     width = (high - low).mean() / scale
-    return {"coverage": float(inside.mean()), "width": float(width)}
+    return {"coverage": float(coverage), "width": float(width)}
 
 # %% ../../nbs/lab/measures.ipynb #ab5fb3ac
 def _intervals(model, X, observed, scale):
@@ -99,8 +100,12 @@ def timed_answers(peer: Peer, kind: str, X: pd.DataFrame, y: np.ndarray, train, 
     model = peer.classes() if kind == "classes" else peer.numbers()
     model.fit(X.iloc[train], y[train])
     fitted = time.process_time()
-    predict = model.predict_proba if kind == "classes" else model.predict
-    answers = np.asarray(predict(X.iloc[test]))
+    queries = X.iloc[test]
+    if kind == "classes":
+        answers = model.predict_proba(queries)
+    else:
+        answers = model.predict(queries)
+    answers = np.asarray(answers)
     answered = time.process_time()
     of_one = (answered - fitted) / len(test)
     facts = {
@@ -118,7 +123,10 @@ def measure_fit(peer: Peer, kind: str, X: pd.DataFrame, y: np.ndarray, train, te
     model, answers, facts = timed_answers(peer, kind, X, y, train, test)
     observed = y[test]
     if kind == "classes":
-        return facts | class_measures(observed, answers, model.classes_, len(train))
+        facts |= class_measures(observed, answers, model.classes_, len(train))
+        return facts
     scale = y.std()
-    facts |= number_measures(observed, np.ravel(answers), scale)
-    return facts | _intervals(model, X.iloc[test], observed, scale)
+    predicted = np.ravel(answers)
+    facts |= number_measures(observed, predicted, scale)
+    facts |= _intervals(model, X.iloc[test], observed, scale)
+    return facts

@@ -111,7 +111,8 @@ class TunedSVC(Tuned):
     def fit(self, X, y):
         "Search without probabilities, and fit with them"
         search = Tuned(encoded(SVC()), self.grid, self.searched, self.searched)
-        found = search.fit(X, y).model_[-1]
+        search.fit(X, y)
+        found = search.model_[-1]
         best = {name: getattr(found, name) for name in SVM_GRID}
         calibrated = CalibratedClassifierCV(SVC(**best), cv=3, ensemble=False)
         self.model_ = encoded(calibrated).fit(X, y)

@@ -113,11 +113,11 @@ def split_rows(y: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     if number > 1:
         generator = torch.Generator().manual_seed(number)
         order = torch.randperm(n, generator=generator).numpy()
-    half = min(n // 2, 1000)
+    width = 2 * min(n // 2, 1000)
     classes = set(y)
     for seed in range(13, 33):
-        start = random.Random(seed).randint(0, n - 2 * half)
-        window = order[start : start + 2 * half]
+        start = random.Random(seed).randint(0, n - width)
+        window = order[start : start + width]
         train, test = np.split(window, 2)
         if set(y[train]) == set(y[test]) == classes:
             return train, test
@@ -166,9 +166,11 @@ class PublishedCell(NamedTuple):
 def auc(observed, probabilities) -> float:
     "Return the area under the ROC curve, one-vs-one; `observed` are codes 0, 1, ..."
     if probabilities.shape[1] == 2:
-        return float(roc_auc_score(observed, probabilities[:, 1]))
-    shares = probabilities / probabilities.sum(axis=1, keepdims=True)
-    return float(roc_auc_score(observed, shares, multi_class="ovo"))
+        area = roc_auc_score(observed, probabilities[:, 1])
+    else:
+        shares = probabilities / probabilities.sum(axis=1, keepdims=True)
+        area = roc_auc_score(observed, shares, multi_class="ovo")
+    return float(area)
 
 # %% ../../nbs/lab/published_peers.ipynb #8fa6010c
 def measure_published(cell: PublishedCell, path) -> dict:
@@ -177,7 +179,7 @@ def measure_published(cell: PublishedCell, path) -> dict:
     X = pd.DataFrame(values).add_prefix("x")
     names = X.columns[categories]
     X[names] = X[names].astype("category")
-    y = np.unique(y, return_inverse=True)[1]
+    _, y = np.unique(y, return_inverse=True)
     train, test = split_rows(y, cell.split)
     with warnings.catch_warnings():
         # of few rows in a class, and of searches that reach a bound
@@ -185,9 +187,14 @@ def measure_published(cell: PublishedCell, path) -> dict:
         peer = PUBLISHED_PEERS[cell.model]
         model, answers, facts = timed_answers(peer, "classes", X, y, train, test)
     sizes = np.bincount(y[train])
-    of_table = {"rows": len(train), "classes": len(sizes), "rarest": int(sizes.min())}
-    measures = class_measures(y[test], answers, model.classes_, len(train))
-    measures["auc"] = auc(y[test], answers)
+    of_table = {
+        "rows": len(train),
+        "classes": len(sizes),
+        "rarest": int(sizes.min()),
+    }
+    observed = y[test]
+    measures = class_measures(observed, answers, model.classes_, len(train))
+    measures["auc"] = auc(observed, answers)
     return of_table | facts | measures
 
 # %% ../../nbs/lab/published_peers.ipynb #29d9515e
@@ -236,7 +243,10 @@ def against_published(wide: pd.DataFrame, ours: str) -> pd.DataFrame:
     """Return the mean AUC of each method, and the tables won, tied and lost against it at the four
     digits of print, with the mean gain and p"""
     others = published_means()["methods"]
-    rows = {other: tally((wide[ours] - wide[other]).round(4)) for other in others}
+    rows = {}
+    for other in others:
+        gained = wide[ours] - wide[other]
+        rows[other] = tally(gained.round(4))
     found = pd.DataFrame.from_dict(rows, orient="index")
     found.insert(0, "mean AUC", wide[others].mean())
     return found

@@ -55,7 +55,9 @@ class Numbers:
             values = as_days(column, name, kind)
         present = values[~np.isnan(values)]
         n_present = len(present)
-        median = weighted_median(present, np.ones(n_present)) if n_present else 0.0
+        median = 0.0
+        if n_present:
+            median = weighted_median(present, np.ones(n_present))
         return cls(median, n_present < len(values), kind)
 
     def encode(self, column, name):
@@ -63,12 +65,16 @@ class Numbers:
         values = floats_of(column, name, self.kind)
         missing = np.isnan(values)
         filled = np.where(missing, self.median, values)
-        return np.stack([filled, missing]) if self.has_missing else filled[None]
+        if self.has_missing:
+            return np.stack([filled, missing])
+        return filled[None]
 
     def names(self, name):
         "Return the names of the encoded columns"
-        mark = [f"missingindicator_{name}"] if self.has_missing else []
-        return [str(name), *mark]
+        names = [str(name)]
+        if self.has_missing:
+            names.append(f"missingindicator_{name}")
+        return names
 
 # %% ../../nbs/paper/05_coordinates.ipynb #3dc7d147
 @dataclass
@@ -92,8 +98,10 @@ class TableEncoding:
         "Return the encoded table E, columns that don't vary included"
         parts = []
         for j, (name, column) in enumerate(zip(self.names, self.columns)):
-            parts.append(column.encode(nth_column(table, j), name))
-        return np.concatenate(parts).astype(np.float64, copy=False).T
+            values = nth_column(table, j)
+            parts.append(column.encode(values, name))
+        E = np.concatenate(parts).T
+        return E.astype(np.float64, copy=False)
 
     @property
     def encoded_names(self):
@@ -147,7 +155,8 @@ def skew_signs(S):
     own = (S**3).mean(axis=0)
     squared_lengths = (S**2).sum(axis=1, keepdims=True)
     shared = (S * squared_lengths).mean(axis=0)
-    decisive = np.where(np.abs(own) > 1e-9, own, shared)
+    is_skewed = np.abs(own) > 1e-9
+    decisive = np.where(is_skewed, own, shared)
     return np.where(decisive < -1e-9, -1.0, 1.0)
 
 
@@ -169,7 +178,8 @@ def sets_one_row_apart(E):
 def invariant_waves(U):
     "Return one row of waves for each row of the basis `U`, from its length alone"
     n, r = U.shape
-    length = np.sqrt((U**2).sum(axis=1) * n / max(r, 1))
+    squares = (U**2).sum(axis=1)
+    length = np.sqrt(squares * n / max(r, 1))
     k = np.arange(r)
     frequency = k // 2 + 1
     # odd columns are sines: cosines a quarter of a period later
@@ -202,8 +212,10 @@ def affine_map(E, precision, random_state):
     """Return the map to uncorrelated coordinates of variance one, in a basis that depends on the
     column space alone"""
     S, affine = standardise(E)
-    largest = np.abs(E / affine.unit).max(axis=0) * affine.factor
-    tol = 2 * precision * np.sqrt(S.shape[1]) * largest.max(initial=0)
+    sizes = np.abs(E / affine.unit).max(axis=0)
+    largest = sizes * affine.factor
+    rounding = 2 * precision * np.sqrt(S.shape[1])
+    tol = rounding * largest.max(initial=0)
     U, T = column_space(S, tol)
     rotation = np.sqrt(len(U)) * canonical_rotation(U, random_state)
     affine.matrix = T @ rotation
@@ -217,8 +229,9 @@ def learn_map(E, kinds, invariance, precision, random_state) -> AffineMap:
         return AffineMap(np.ones(d), np.zeros(d), np.ones(d))
     if invariance == "affine":
         return affine_map(E, precision, random_state)
-    only_centred = (kinds == "missing") | (kinds == "category") & sets_one_row_apart(E)
-    return scale_map(E, only_centred)
+    is_mark = kinds == "missing"
+    is_rare = (kinds == "category") & sets_one_row_apart(E)
+    return scale_map(E, is_mark | is_rare)
 
 # %% ../../nbs/paper/05_coordinates.ipynb #c196ccea
 class TableCoordinates(TableTransformer):
@@ -286,8 +299,9 @@ class TableCoordinates(TableTransformer):
         return E[:, self.varying_]
 
     def _coordinates(self, E):
-        Z = E if self.invariance is None else self.affine_(E)
-        return np.ascontiguousarray(Z)
+        if self.invariance is not None:
+            E = self.affine_(E)
+        return np.ascontiguousarray(E)
 
     @property
     def offset_(self):
@@ -299,7 +313,9 @@ class TableCoordinates(TableTransformer):
         "Return the matrix from the encoded table, less `offset_`, to coordinates"
         factor = self.affine_.factor / self.affine_.unit
         matrix = self.affine_.matrix
-        return np.diag(factor) if matrix is None else factor[:, None] * matrix
+        if matrix is None:
+            return np.diag(factor)
+        return factor[:, None] * matrix
 
     @property
     def encoded_feature_names_(self):

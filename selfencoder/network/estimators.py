@@ -470,9 +470,16 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
         """
         self._validate_params()
         require_target(self, X, y)
-        classes, codes = zip(*map(class_codes, target_columns(y)))
-        self._fit_table(X, codes[0] if self.stratify else None)
-        self.classes_ = classes[0] if len(classes) == 1 else list(classes)
+        coded = map(class_codes, target_columns(y))
+        classes, codes = zip(*coded)
+        strata = None
+        if self.stratify:
+            strata = codes[0]
+        self._fit_table(X, strata)
+        if len(classes) == 1:
+            self.classes_ = classes[0]
+        else:
+            self.classes_ = list(classes)
         self._codes = np.stack(codes)[:, self.visible_indices_]
         return self
 
@@ -496,7 +503,9 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
         with the votes of other rows only.
         """
         shares = [share for _, share in self._shares(X)]
-        return shares if self._is_multi_output() else shares[0]
+        if self._is_multi_output():
+            return shares
+        return shares[0]
 
     def predict(self, X):
         """Return the class with most votes; the first of `classes_` among equals.
@@ -504,7 +513,9 @@ class SelfEncoderClassifier(ClassifierMixin, VotingSelfEncoder):
         `X=None` asks for the training rows, each with the votes of other rows only.
         """
         found = [classes[share.argmax(axis=1)] for classes, share in self._shares(X)]
-        return np.stack(found, axis=1) if self._is_multi_output() else found[0]
+        if self._is_multi_output():
+            return np.stack(found, axis=1)
+        return found[0]
 
 # %% ../../nbs/paper/04_estimators.ipynb #b44c5255
 class SelfEncoderRegressor(RegressorMixin, VotingSelfEncoder):

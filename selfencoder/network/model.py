@@ -152,7 +152,8 @@ def reparametrize(network: SelfEncoderNetwork, M, v=None) -> SelfEncoderNetwork:
     "Return Proposition 1's network f~ for an invertible `M`, with f~(Mx + v) = f(x)"
     d = network.n_features
     M = torch.as_tensor(M, dtype=torch.float64)
-    v = torch.zeros(d) if v is None else v
+    if v is None:
+        v = torch.zeros(d)
     v = torch.as_tensor(v, dtype=torch.float64)
     if M.shape != (d, d) or v.shape != (d,):
         raise ValueError(
@@ -245,20 +246,23 @@ def _log_complement(u):
     top = u.argmax(1, keepdim=True)
     others = u.scatter(1, top, -math.inf)
     total = torch.logsumexp(u, 1, keepdim=True)
-    top_complement = torch.logsumexp(others, 1, keepdim=True) - total
+    total_of_others = torch.logsumexp(others, 1, keepdim=True)
     # any number that log1mexp takes: replaced below
     log_p = F.log_softmax(u, 1).scatter(1, top, -1.0)
-    return log1mexp(log_p).scatter(1, top, top_complement)
+    complement = log1mexp(log_p)
+    return complement.scatter(1, top, total_of_others - total)
 
 # %% ../../nbs/paper/01_network.ipynb #9e1e44b6
 def eq1_rows(u: torch.Tensor, own: torch.Tensor, output_activation: str = "softmax"):
     """Return the terms of the paper's Eq. 1, one for each row of the logits `u`; `own` are the
     columns of their own outputs, (rows, 1)"""
     if output_activation == "sigmoid":
-        flipped = u.scatter(1, own, -u.gather(1, own))
+        own_logits = u.gather(1, own)
+        flipped = u.scatter(1, own, -own_logits)
         terms = F.softplus(flipped, threshold=40)
         return terms.sum(1)
-    own_terms = F.log_softmax(u, 1).gather(1, own)
+    log_p = F.log_softmax(u, 1)
+    own_terms = log_p.gather(1, own)
     # the own output is to be on, the others off
     terms = _log_complement(u).scatter(1, own, own_terms)
     return -terms.sum(1)

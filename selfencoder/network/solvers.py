@@ -127,8 +127,9 @@ def _large_gradient(u, own):
 # %% ../../nbs/base/network_solvers.ipynb #ab39a27b
 def _bce_loss(p, index):
     "Return the sum over the outputs of -log of the probability of what is right, at most 100 each"
+    own = p.gather(-1, index)
     right = 1 - p
-    right.scatter_(-1, index, p.gather(-1, index))
+    right.scatter_(-1, index, own)
     logarithm = right.log_().clamp_(min=-100)
     return -logarithm.sum(-1)
 
@@ -137,12 +138,15 @@ def _bce_sigmoid_block(h, output, own, index, with_loss, dtype=torch.float32):
     "Return gradient and loss of BCELoss, of sigmoids that are computed as `dtype`"
     U = torch.bmm(h, output)
     p = U.to(dtype).sigmoid_()
-    loss = _bce_loss(p, index) if with_loss else None
+    loss = None
+    if with_loss:
+        loss = _bce_loss(p, index)
     s = torch.addcmul(p, p, p, value=-1)
     # s / max(s, 1e-12)
     factor = s.mul_(1e12).clamp_(max=1)
     at_own = p.gather(-1, index) - 1
-    gradient = p.scatter_(-1, index, at_own).mul_(factor)
+    p.scatter_(-1, index, at_own)
+    gradient = p.mul_(factor)
     return gradient.to(U.dtype), loss
 
 
@@ -150,7 +154,9 @@ def _bce_softmax_block(h, output, own, index, with_loss, dtype=torch.float32):
     "Return gradient and loss of BCELoss, of a SoftMax that is computed as `dtype`"
     U = torch.bmm(h, output)
     p = U.to(dtype).softmax(-1)
-    loss = _bce_loss(p, index) if with_loss else None
+    loss = None
+    if with_loss:
+        loss = _bce_loss(p, index)
     s = torch.addcmul(p, p, p, value=-1)
     s.clamp_(min=1e-12)
     # the gradient with respect to p
@@ -216,7 +222,8 @@ def layer_views(flat, shapes):
 def layer_pairs(layers, network):
     "Yield views of the layers of one model, each with the parameter of `network` it stands for"
     output, *hidden = layers
-    yield output[:, : network.n_outputs], network.output
+    visible = output[:, : network.n_outputs]
+    yield visible, network.output
     for mine, layer in zip(hidden, network.hidden):
         yield mine[:-1], layer.weight.T
         yield mine[-1], layer.bias
@@ -237,13 +244,15 @@ class Stack:
         self.activation = ACTIVATIONS[first.activation]
         self.block = _BLOCKS[loss, first.output_activation]
         self.n = [len(Z) for Z in Zs]
-        self.n_rows = max(self.n)
-        n_padded = math.ceil(self.n_rows / 16) * 16
+        n_models = len(networks)
+        n_rows = max(self.n)
+        n_padded = math.ceil(n_rows / 16) * 16
+        self.n_rows = n_rows
         self.shapes = layer_shapes(first, n_padded)
         n_parameters = sum(math.prod(shape) for shape in self.shapes)
         zeros = first.output.detach().new_zeros
-        self.x = zeros(len(networks), self.n_rows, first.n_features + 1)
-        self.theta = zeros(len(networks), n_parameters)
+        self.x = zeros(n_models, n_rows, first.n_features + 1)
+        self.theta = zeros(n_models, n_parameters)
         self.gradient = torch.zeros_like(self.theta)
         self.output, *self.hidden = layer_views(self.theta, self.shapes)
         self.d_output, *self.d_hidden = layer_views(self.gradient, self.shapes)
@@ -255,8 +264,9 @@ class Stack:
         self.output[:, -1] = -1e30
         for x, theta, network, Z in zip(self.x, self.theta, networks, Zs):
             Z = check_rows(network, Z)
-            x[: len(Z), :-1] = Z
-            x[: len(Z), -1] = 1.0
+            filled = x[: len(Z)]
+            filled[:, :-1] = Z
+            filled[:, -1] = 1.0
             layers = layer_views(theta, self.shapes)
             for mine, theirs in layer_pairs(layers, network):
                 mine.copy_(theirs)
@@ -302,12 +312,14 @@ def row_blocks(stack: Stack, n_rows: int):
     block_rows = max(stack.block_bytes // row_bytes, 1)
     models = max(block_rows // n_rows, 1)
     models = min(models, n_models)
-    n_pieces = math.ceil(n_rows / (block_rows // models))
+    most_rows = block_rows // models
+    n_pieces = math.ceil(n_rows / most_rows)
     height = math.ceil(n_rows / n_pieces)
     for model in range(0, n_models, models):
         for row in range(0, n_rows, height):
+            some_models = slice(model, model + models)
             rows = slice(row, row + height)
-            yield slice(model, model + models), rows
+            yield some_models, rows
 
 # %% ../../nbs/base/network_solvers.ipynb #94678499
 @torch.no_grad()
@@ -321,7 +333,8 @@ def loss_and_gradient(stack: Stack, rows=slice(None), with_loss: bool = True):
     layers = _forward(stack, x)
     h = layers[-1]
     own_outputs = stack.output[..., : stack.n_rows][..., rows]
-    own = (h * own_outputs.mT).sum(-1, keepdim=True)
+    products = h * own_outputs.mT
+    own = products.sum(-1, keepdim=True)
     # transposed, which makes a faster product
     dh = h.new_empty(n_models, h.shape[2] - 1, n_rows)
     total = torch.zeros(n_models, dtype=torch.float64)
@@ -336,8 +349,9 @@ def loss_and_gradient(stack: Stack, rows=slice(None), with_loss: bool = True):
             dh[m, :, r] = torch.bmm(W, dU.mT)
         if with_loss:
             # rows of padding do not count
-            losses = loss * x[m, r, -1]
-            total[m] += losses.sum(1).cpu()
+            is_row = x[m, r, -1]
+            losses = (loss * is_row).sum(1)
+            total[m] += losses.cpu()
     _backward(stack, layers, dh.mT)
     if stack.alpha:
         # a part of the rows carries the same share of the penalty
@@ -497,8 +511,9 @@ def _direction(gradient, pairs):
         q.add_(y, alpha=-a)
         coefficients.append(a)
     if pairs:
-        s, y, sy = pairs[-1]
-        q.mul_(sy / torch.dot(y, y).item())
+        _, y, sy = pairs[-1]
+        yy = torch.dot(y, y).item()
+        q.mul_(sy / yy)
     for (s, y, sy), a in zip(pairs, reversed(coefficients)):
         b = torch.dot(y, q).item() / sy
         q.add_(s, alpha=a - b)
@@ -629,7 +644,8 @@ def _newton_steps(hessian, ridge, gradient):
     H[:, j, i] = hessian.T
     # a little more, for what rounding takes away
     more = 1 + 10 * torch.finfo(H.dtype).eps
-    H.diagonal(dim1=1, dim2=2).mul_(more).add_(ridge)
+    diagonal = H.diagonal(dim1=1, dim2=2)
+    diagonal.mul_(more).add_(ridge)
     factor = torch.linalg.cholesky_ex(H).L
     found = torch.cholesky_solve(gradient.T[..., None], factor)
     step = -found[..., 0].T
@@ -663,7 +679,8 @@ class _Regressions:
         point = self.theta[:, outputs] + self.step[:, outputs]
         objective, gradient, hessian = _newton_pass(self.X, self.Q, ridge, point, outputs)
         last = self.value[outputs]
-        noise = 64 * torch.finfo(last.dtype).eps * (1 + last.abs())
+        precision = torch.finfo(last.dtype).eps
+        noise = 64 * precision * (1 + last.abs())
         is_lower = objective <= last + noise
         # damped: these try again, closer
         damped = outputs[~is_lower]

@@ -124,7 +124,8 @@ def tie_duplicates(network: SelfEncoderNetwork, Z: np.ndarray):
         return
     group = torch.as_tensor(group.reshape(-1))
     output = network.output.detach().cpu().double()
-    total = output.new_zeros(len(output), len(size))
+    n_groups = len(size)
+    total = output.new_zeros(len(output), n_groups)
     total.index_add_(1, group, output)
     mean = total / torch.as_tensor(size)
     network.output.copy_(mean[:, group])
@@ -173,10 +174,10 @@ def recognised(network: SelfEncoderNetwork, Z: np.ndarray) -> tuple[float, float
     n_checked = min(n, 100, most)
     checked = np.linspace(0, n - 1, n_checked).astype(int)
     Z_checked = Z[checked]
-    output = network.output
-    rows = torch.as_tensor(Z_checked, dtype=output.dtype, device=output.device)
-    largest = network.logits(rows).argmax(1).cpu().numpy()
-    is_recognised = (Z[largest] == Z_checked).all(axis=1)
+    rows = torch.as_tensor(Z_checked).to(network.output)
+    largest = network.logits(rows).argmax(1)
+    found = Z[largest.cpu().numpy()]
+    is_recognised = (found == Z_checked).all(axis=1)
     f = network(rows).cpu().numpy()
     own = f[np.arange(n_checked), checked]
     is_saturated = own < 1e-12
@@ -261,7 +262,9 @@ def train(
     options = solver_options(solver, options)
     history = SOLVERS[solver](network, rows, **options)
     if alpha:
-        in_metric_of = rows if options.get("metric") == "covariance" else None
+        in_metric_of = None
+        if options.get("metric") == "covariance":
+            in_metric_of = rows
         bregman_bias(network, alpha * width, in_metric_of)
     if init != "random":
         tie_duplicates(network, Z)

@@ -44,13 +44,16 @@ def accuracies(
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         # a bad setting is one of many that are tried
         warnings.simplefilter("ignore")
-        for (i, setting), (j, (train, test)) in product(enumerate(settings), enumerate(splits)):
-            classifier = build(random_state=seed % 2**31, **setting)
-            classifier.fit(_safe_indexing(X, train), y[train])
+        for (i, setting), (j, rows) in product(enumerate(settings), enumerate(splits)):
+            train, test = rows
+            known = _safe_indexing(X, train)
             queries = _safe_indexing(X, test)
+            classifier = build(random_state=seed % 2**31, **setting)
+            classifier.fit(known, y[train])
             for k, free in enumerate(path):
-                predicted = classifier.set_params(**free).predict(queries)
-                result[i, j, k] = (predicted == y[test]).mean()
+                classifier.set_params(**free)
+                is_right = classifier.predict(queries) == y[test]
+                result[i, j, k] = is_right.mean()
     return result
 
 # %% ../../nbs/paper/baselines.ipynb #dd740f92
@@ -147,8 +150,11 @@ def some_rows(y, n: int, classes: bool) -> np.ndarray:
     rows = np.arange(len(y))
     if len(y) <= n:
         return rows
-    rare = classes and min(np.unique(y, return_counts=True)[1]) < 2
-    stratify = y if classes and not rare else None
+    stratify = None
+    if classes:
+        _, sizes = np.unique(y, return_counts=True)
+        if sizes.min() > 1:
+            stratify = y
     drawn, _ = train_test_split(rows, train_size=n, random_state=0, stratify=stratify)
     return np.sort(drawn)
 
@@ -159,11 +165,13 @@ class GaussianProcess(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y):
         "Maximise the likelihood, then fit to all rows"
-        start = ConstantKernel() * RBF(np.sqrt(X.shape[1])) + WhiteKernel(0.1)
+        length_scale = np.sqrt(X.shape[1])
+        start = ConstantKernel() * RBF(length_scale) + WhiteKernel(0.1)
         rows = some_rows(y, 500, classes=False)
         search = GaussianProcessRegressor(start, normalize_y=True, random_state=0)
-        kernel = search.fit(X[rows], y[rows]).kernel_
-        self.process_ = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, y)
+        search.fit(X[rows], y[rows])
+        process = GaussianProcessRegressor(search.kernel_, optimizer=None, normalize_y=True)
+        self.process_ = process.fit(X, y)
         return self
 
     def predict(self, X):

@@ -227,8 +227,9 @@ def vote_accuracies(splits: list, networks: list, vote: str = "uniform") -> np.n
         if vote == "weighted":
             p = network(split.queries).numpy()
             weights = np.take_along_axis(p, nearest, axis=1)
-        predicted = most_voted(split.labels[nearest], weights)
-        result.append((predicted == split.answers).mean())
+        labels = split.labels[nearest]
+        is_right = most_voted(labels, weights) == split.answers
+        result.append(is_right.mean())
     return np.array(result)
 
 # %% ../../nbs/paper/09_experiments.ipynb #ccb97072
@@ -282,7 +283,9 @@ class NetworkModel(Model):
         for (i, setting), (j, part) in product(enumerate(settings), enumerate(parts)):
             rate = setting["learning_rate"]
             output = setting["output_activation"]
-            draw_seed = seed_of(seed, j, rate) if budget.new_draws else seed + j
+            draw_seed = seed + j
+            if budget.new_draws:
+                draw_seed = seed_of(seed, j, rate)
             drawn = part.draw(self.n_visible, draw_seed)
             network = drawn.network(self.hidden, output, draw_seed, budget.activation)
             jobs = batches.setdefault((output, drawn.rows.shape[1]), [])
@@ -392,7 +395,8 @@ class Search:
     def report(self, losses):
         "Store the losses of the settings proposed last"
         for doc, loss in zip(self.proposed, losses):
-            doc |= {"state": JOB_STATE_DONE, "result": {"loss": float(loss), "status": STATUS_OK}}
+            doc["state"] = JOB_STATE_DONE
+            doc["result"] = {"loss": float(loss), "status": STATUS_OK}
         self.trials.insert_trial_docs(self.proposed)
         self.trials.refresh()
 
@@ -404,7 +408,9 @@ def _rounds(model, budget, seed):
         return
     search = Search(model.space, budget.startup, seed)
     for start in range(0, budget.evaluations, budget.together):
-        yield search.propose(min(budget.together, budget.evaluations - start)), search.report
+        n_left = budget.evaluations - start
+        n_settings = min(budget.together, n_left)
+        yield search.propose(n_settings), search.report
 
 
 class Selection(NamedTuple):
@@ -433,9 +439,11 @@ def select(model: Model, X, y, splits: list, budget: Budget, seed: int) -> Selec
         means = model.evaluate(settings, X, y, splits, budget, seed).mean(axis=1)
         report(1 - means.max(axis=1))
         for setting, path in zip(settings, means):
-            trials.append(float(path.max()))
-            if trials[-1] > best.accuracy:
-                best = Selection(setting, points[path.argmax()], trials[-1], trials)
+            place = path.argmax()
+            accuracy = float(path[place])
+            trials.append(accuracy)
+            if accuracy > best.accuracy:
+                best = Selection(setting, points[place], accuracy, trials)
     return best
 
 # %% ../../nbs/paper/09_experiments.ipynb #f4f02fae
@@ -490,10 +498,16 @@ def work(cell: Cell, budget: Budget) -> float:
         trainings = budget.inner_folds * (1 - 1 / budget.inner_folds) ** 2
     if cell.model == "mlp":
         return 0.1 + 0.6 * n * trainings * budget.evaluations
+    if family == "ours":
+        return 0.1 + n * n * trainings * 0.5
     if family != "paper":
-        return 0.1 + n * n * trainings * (0.5 if family == "ours" else 0.2)
-    size = min(n, 0.1) * n if "sampled" in cell.model else n * n
-    return 0.1 + (0.01 * size * trainings + 0.0007) * budget.evaluations * budget.epochs
+        return 0.1 + n * n * trainings * 0.2
+    n_visible = n
+    if "sampled" in cell.model:
+        n_visible = min(n, 0.1)
+    size = n_visible * n
+    of_epoch = 0.01 * size * trainings + 0.0007
+    return 0.1 + of_epoch * budget.evaluations * budget.epochs
 
 # %% ../../nbs/paper/09_experiments.ipynb #c1774bec
 def _is_worth_running(model, protocol, budget):
@@ -511,7 +525,9 @@ def grid(datasets: list, models: list, protocols: list, budget: Budget) -> list:
     cells = []
     for dataset, model, protocol in product(datasets, models, protocols):
         if _is_worth_running(model, protocol, budget):
-            seeds = budget.seeds[:1] if protocol == "paper" else budget.seeds
+            seeds = budget.seeds
+            if protocol == "paper":
+                seeds = seeds[:1]
             for seed, fold in product(seeds, folds):
                 cells.append(Cell(dataset, model, protocol, seed, fold))
 

@@ -48,7 +48,9 @@ def stored_records(
 def stored_reconstruction(folder="results/published") -> pd.DataFrame | None:
     "Return the means of the stored reconstruction of the published figures; None if there is none"
     frame = complete_folds(read_records(folder))
-    return None if frame.empty else means(frame, "published")
+    if frame.empty:
+        return None
+    return means(frame, "published")
 
 # %% ../../nbs/paper/first_look.ipynb #91716536
 def plan(
@@ -88,18 +90,22 @@ def figures(computed: list, read: list = ()) -> pd.DataFrame:
     sizes = [len(load_dataset(dataset).target) for dataset, _ in few.index]
     n_rows = np.array(sizes)
     tested = few["n"] * n_rows / PAPER.n_folds
-    variance = few["mean"] * (1 - few["mean"])
+    share = few["mean"]
+    variance = share * (1 - share)
     summary.loc[few.index, "sd"] = np.sqrt(variance / tested)
     return summary
 
 # %% ../../nbs/paper/first_look.ipynb #037cb836
 def table_figures(summary: pd.DataFrame) -> pd.Series:
     "Return every figure of ours in Tables 2a, 2b, 2c and 3, and the kernel self-encoder's"
-    tables = paper_tables()["tables"]
-    places = [(number, column) for number in NUMBERS for column in tables[number]["columns"]]
+    paper = paper_tables()
+    places = []
+    for number in NUMBERS:
+        for column in paper["tables"][number]["columns"]:
+            places.append((number, column))
     places.append(("ours", "ke"))
     found = {}
-    for (number, column), dataset in product(places, paper_tables()["titles"]):
+    for (number, column), dataset in product(places, paper["titles"]):
         mean, _, _ = our_figure(summary, dataset, column)
         found[number, column, dataset] = mean
     return pd.Series(found)

@@ -35,7 +35,8 @@ def as_table(X):
     if isinstance(X, pd.DataFrame):
         return X.reset_index(drop=True).rename(columns=str)
     X = np.asarray(X)
-    return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    names = [f"x{j}" for j in range(X.shape[1])]
+    return pd.DataFrame(X, columns=names)
 
 
 def numeric_columns(table):
@@ -88,7 +89,9 @@ def affine(table, rng, condition=1e3):
         d = E.shape[1]
         spread = E.std(axis=0)
         scaled = E / np.where(spread > 0, spread, 1)
-        return scaled @ random_map(d, condition, rng) + rng.standard_normal(d)
+        A = random_map(d, condition, rng)
+        offset = rng.standard_normal(d)
+        return scaled @ A + offset
 
     return on_numbers(table, change)
 
@@ -123,7 +126,8 @@ def _bits(column, how):
         return pd.concat([bits, (1 - bits).add_suffix(" not")], axis=1)
     # the digits of the level's number in base two
     code = bits.to_numpy().argmax(axis=1)
-    n_digits = max(1, (bits.shape[1] - 1).bit_length())
+    highest = bits.shape[1] - 1
+    n_digits = max(1, highest.bit_length())
     digits = {f"{column.name} bit {k}": code >> k & 1 for k in range(n_digits)}
     return pd.DataFrame(digits, index=column.index, dtype=float)
 
@@ -148,7 +152,9 @@ def _another_code(column, rng):
     if pd.api.types.is_numeric_dtype(column.dtype):
         return _bits(column, "one-hot")
     how = rng.choice(["one-hot", "dummy", "doubled", "renamed"])
-    return _rename(column, rng) if how == "renamed" else _bits(column, how)
+    if how == "renamed":
+        return _rename(column, rng)
+    return _bits(column, how)
 
 
 def recode(table, rng):
@@ -195,16 +201,20 @@ def equal_neighbors(before, after, k):
     """Return for each query the share of the k nearest rows that are the same; ties, within 1e-5 of
     the largest score, are interchangeable"""
     sizes = np.abs(before)
-    tolerance = 1e-5 * sizes.max(axis=1, keepdims=True, where=np.isfinite(sizes), initial=0)
+    is_finite = np.isfinite(sizes)
+    largest = sizes.max(axis=1, keepdims=True, where=is_finite, initial=0)
+    tolerance = 1e-5 * largest
     last = best_columns(-before, k)[:, -1:]
     kth = np.take_along_axis(before, last, axis=1)
     nearer = before < kth - tolerance
     tied = (before <= kth + tolerance) & ~nearer
     found = best_columns(-after, k)
-    n_nearer = np.take_along_axis(nearer, found, axis=1).sum(axis=1)
-    n_tied = np.take_along_axis(tied, found, axis=1).sum(axis=1)
+    found_nearer = np.take_along_axis(nearer, found, axis=1)
+    found_tied = np.take_along_axis(tied, found, axis=1)
+    n_tied = found_tied.sum(axis=1)
     places_for_ties = k - nearer.sum(axis=1)
-    return (n_nearer + np.minimum(n_tied, places_for_ties)) / k
+    n_same = found_nearer.sum(axis=1) + np.minimum(n_tied, places_for_ties)
+    return n_same / k
 
 # %% ../../nbs/paper/06_invariance.ipynb #bfc1a40a
 def reorder(table, rng):
@@ -278,11 +288,16 @@ def _ask(estimator, y, rows, table, order):
     "Return scores and predictions (or None) after a fit to the training rows in an order"
     train, asked = rows
     shuffled = train[order]
-    targets = None if y is None else y[shuffled]
+    targets = None
+    if y is not None:
+        targets = y[shuffled]
     fitted = clone(estimator).fit(table.iloc[shuffled], targets)
     queries = table.iloc[asked]
-    found = scores(fitted, queries, len(train))[:, np.argsort(order)]
-    return found, None if y is None else fitted.predict(queries)
+    places = np.argsort(order)
+    found = scores(fitted, queries, len(train))[:, places]
+    if y is None:
+        return found, None
+    return found, fitted.predict(queries)
 
 # %% ../../nbs/paper/06_invariance.ipynb #d44765c6
 def check_invariance(
@@ -306,7 +321,8 @@ def check_invariance(
             "become queries."
         )
     rows = np.random.default_rng(random_state).permutation(len(table))
-    y = None if y is None else np.asarray(y)
+    if y is not None:
+        y = np.asarray(y)
     ask = partial(_ask, estimator, y, np.split(rows, [n_train]))
     in_order = np.arange(n_train)
     before = ask(table, in_order)
@@ -315,7 +331,9 @@ def check_invariance(
         lines = []
         for repeat in range(n_repeats):
             rng = np.random.default_rng([random_state, repeat])
-            order = rng.permutation(in_order) if transformation is reorder else in_order
+            order = in_order
+            if transformation is reorder:
+                order = rng.permutation(in_order)
             after = ask(transformation(table, rng), order)
             lines.append(_compare(before, after, n_neighbors))
         lines = pd.DataFrame(lines)
@@ -353,7 +371,8 @@ def separated(Z, steps=1000):
         margin = 1e-9 * np.abs(W[left]).sum(axis=1)
         below = heights.max(axis=1) >= own - margin
         left = left[below]
-        W[left] += Z[left] - Z[highest[below]]
+        rivals = highest[below]
+        W[left] += Z[left] - Z[rivals]
     found = np.ones(len(Z), dtype=bool)
     found[left] = False
     return found

@@ -56,10 +56,15 @@ def beside_published(frames: dict, numbers=("2b", "2c")) -> pd.DataFrame:
     for number in numbers:
         models = [model for model in NUMBER if NUMBER[model] == number]
         for dataset, model in product(paper_tables()["titles"], models):
-            row = {"table": number, "dataset": dataset, "model": model}
-            row["published figure"] = paper_figure(number, dataset, model)[0]
+            published, _ = paper_figure(number, dataset, model)
+            row = {
+                "table": number,
+                "dataset": dataset,
+                "model": model,
+                "published figure": published,
+            }
             for protocol, summary in summaries.items():
-                row[protocol] = our_figure(summary, dataset, model)[0]
+                row[protocol], _, _ = our_figure(summary, dataset, model)
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -102,7 +107,8 @@ def plot_trials(records: list, cells: list):
             best = np.maximum.accumulate(runs, axis=1).mean(axis=0)
             trials = 1 + np.arange(best.size)
             ax.plot(trials, best, color=OKABE_ITO[0], label="best of so many trials")
-        title = f"{paper_tables()['titles'][dataset]}, {MODELS[model].title}"
+        of_dataset = paper_tables()["titles"][dataset]
+        title = f"{of_dataset}, {MODELS[model].title}"
         ax.set(title=title, xlabel="trials")
         ax.spines[["top", "right"]].set_visible(False)
     for ax in axes.flat[len(cells) :]:
@@ -125,18 +131,19 @@ def best_of(
     repeated = np.broadcast_to(random, (draws, *random.shape))
     rng = np.random.default_rng(0)
     shuffled = rng.permuted(repeated, axis=2)
-    rows = {"published": paper_figure(NUMBER[model], dataset, model)}
+    names = ["published"]
+    rows = [paper_figure(NUMBER[model], dataset, model)]
     for n in numbers:
         best = shuffled[:, :, :n].max(axis=2)
         spread = best.std(axis=1)
-        quantiles = np.quantile(spread, [0.05, 0.95])
-        rows[f"best of {n}"] = best.mean(), spread.mean(), *quantiles
+        low, high = np.quantile(spread, [0.05, 0.95])
+        names.append(f"best of {n}")
+        rows.append((best.mean(), spread.mean(), low, high))
     found = runs.max(axis=1)
-    n_trials = runs.shape[1]
-    rows[f"all {n_trials}"] = found.mean(), found.std()
+    names.append(f"all {runs.shape[1]}")
+    rows.append((found.mean(), found.std()))
     columns = ["mean", "sd over folds", "5 %", "95 %"]
-    table = {name: dict(zip(columns, values)) for name, values in rows.items()}
-    return pd.DataFrame(table).T
+    return pd.DataFrame(rows, names, columns)
 
 # %% ../../nbs/paper/10_published_figures.ipynb #edcfbf50
 # the fields of each detail
@@ -215,7 +222,8 @@ def _untuned_mlp(cell: DetailCell) -> dict:
     X, y = dataset_table(cell.dataset)
     splits = [folds(same.dataset, same.seed)[same.fold]]
     seed = seed_of(*same)
-    found = MODELS["mlp"].evaluate([MLPS[cell.variant]], X, y, splits, PUBLISHED, seed)
+    settings = [MLPS[cell.variant]]
+    found = MODELS["mlp"].evaluate(settings, X, y, splits, PUBLISHED, seed)
     seconds = time.perf_counter() - start
     return {"accuracy": found.item(), "seconds": round(seconds, 3)}
 
@@ -303,7 +311,8 @@ def _rows_of(model, found, variants):
         return None
     figures = [paper_figure(NUMBER[model], dataset, model)[0] for dataset in sizes.index]
     accuracy.insert(0, "published figure", figures)
-    rows = accuracy[["published figure", *(name for name in variants if name in accuracy)]].T
+    there = [name for name in variants if name in accuracy]
+    rows = accuracy[["published figure", *there]].T
     mean = rows.mean(axis=1)
     difference = (rows - figures).abs().mean(axis=1)
     rows.loc["folds"] = sizes

@@ -57,7 +57,8 @@ def complete_folds(records: list) -> pd.DataFrame:
     frame = frame.drop_duplicates(list(Cell._fields), keep="last")
     division = ["dataset", "model", "protocol", "seed"]
     n_folds = frame.groupby(division)["fold"].transform("size")
-    return frame[n_folds == PAPER.n_folds]
+    is_complete = n_folds == PAPER.n_folds
+    return frame[is_complete]
 
 
 def means(frame: pd.DataFrame, protocol: str) -> pd.DataFrame:
@@ -90,8 +91,9 @@ def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
         return np.nan, np.nan, ""
     highest = there["mean"].idxmax()
     best = there.loc[highest]
-    mark = best.get("mark", "")
-    return float(best["mean"]), float(best["sd"]), mark
+    mean = float(best["mean"])
+    sd = float(best["sd"])
+    return mean, sd, best.get("mark", "")
 
 # %% ../../nbs/paper/reports.ipynb #10deefbf
 # without a line break in "0.95 ± 0.01"
@@ -166,8 +168,9 @@ def _best(values, how_many=1):
 def _figure(mean, sd=np.nan, mark=""):
     if np.isnan(mean):
         return "-"
-    error = "" if np.isnan(sd) else f" ± {sd:.3f}"
-    return f"{mean:.3f}{error}{mark}"
+    if np.isnan(sd):
+        return f"{mean:.3f}{mark}"
+    return f"{mean:.3f} ± {sd:.3f}{mark}"
 
 # %% ../../nbs/paper/reports.ipynb #c1453a8c
 def paper_table(
@@ -226,22 +229,26 @@ def all_models_table(frame: pd.DataFrame, protocol: str) -> Table:
     rows = []
     for name, accuracies in wide.iterrows():
         model = MODELS[name]
-        rows.append([model.title, model.family, *map(_figure, accuracies)])
+        figures = map(_figure, accuracies)
+        rows.append([model.title, model.family, *figures])
     bold = set()
-    for j, column in enumerate(wide, start=2):
-        best = _best(list(wide[column]))
-        bold.update((i, j) for i in best)
-    header = ["model", "family", *(titles[name] for name in datasets), "mean"]
-    return Table(f"Every model. Protocol {protocol}: {PROTOCOLS[protocol]}.", header, rows, bold)
+    for j, (_, accuracies) in enumerate(wide.items(), start=2):
+        for i in _best(list(accuracies)):
+            bold.add((i, j))
+    columns = [titles[name] for name in datasets]
+    header = ["model", "family", *columns, "mean"]
+    caption = f"Every model. Protocol {protocol}: {PROTOCOLS[protocol]}."
+    return Table(caption, header, rows, bold)
 
 # %% ../../nbs/paper/reports.ipynb #d4b229f9
 def paired(frame: pd.DataFrame, first: str, second: str, protocol: str = "nested") -> pd.DataFrame:
     "Return first minus second for each dataset, on the same folds, with the corrected test"
     some = frame[frame.protocol == protocol]
     wide = some.pivot(index=["dataset", "seed", "fold"], columns="model", values="accuracy")
-    difference = (wide[first] - wide[second]).dropna()
+    difference = wide[first] - wide[second]
+    by_dataset = difference.dropna().groupby("dataset")
     rows = {}
-    for dataset, of_folds in difference.groupby("dataset"):
+    for dataset, of_folds in by_dataset:
         if len(of_folds) > 1:
             rows[dataset] = corrected_t(of_folds, PAPER.n_folds)
     return pd.DataFrame(rows, index=["difference", "error", "p"]).T
@@ -313,8 +320,10 @@ def plot_times(frame: pd.DataFrame, protocol: str = "nested"):
     _, ax = plt.subplots(figsize=(9, 5.5), layout="constrained")
     for m, height in zip(wide, heights):
         style = _style(m)
-        ax.plot([seconds[m], edge], [accuracy[m], height], color="0.85", linewidth=0.7, zorder=0)
-        ax.plot(seconds[m], accuracy[m], linestyle="", **style)
+        x = seconds[m]
+        y = accuracy[m]
+        ax.plot([x, edge], [y, height], color="0.85", linewidth=0.7, zorder=0)
+        ax.plot(x, y, linestyle="", **style)
         title = MODELS[m].title
         ax.text(edge * 1.1, height, title, va="center", fontsize=8, color=style["color"])
     ax.set(
@@ -380,13 +389,16 @@ def _list(texts):
 # the tables and figures of one protocol
 def _protocol_parts(frame, protocol):
     summary = means(frame, protocol)
-    tables = [paper_table(number, summary, protocol) for number in NUMBERS]
-    tables.append(all_models_table(frame, protocol))
     parts = [f"<h2>Protocol {protocol}: {PROTOCOLS[protocol]}</h2>"]
-    parts += [table.html() for table in tables]
+    for number in NUMBERS:
+        table = paper_table(number, summary, protocol)
+        parts.append(table.html())
+    parts.append(all_models_table(frame, protocol).html())
     if comparable_means(frame, protocol).shape[1] > 1:
-        parts.append(_as_image(plot_ranks(frame, protocol), "mean ranks of the models"))
-        parts.append(_as_image(plot_times(frame, protocol), "time against accuracy"))
+        ranks = plot_ranks(frame, protocol)
+        parts.append(_as_image(ranks, "mean ranks of the models"))
+        times = plot_times(frame, protocol)
+        parts.append(_as_image(times, "time against accuracy"))
     return parts
 
 # %% ../../nbs/paper/reports.ipynb #0902f1d4
@@ -396,8 +408,9 @@ def html_report(frame: pd.DataFrame, runs: list, notes: list = ()) -> str:
     for note in notes:
         parts.append(f'<p class="note">{html.escape(note)}</p>')
     # the honest one first
+    present = set(frame.protocol)
     for protocol in reversed(PROTOCOLS):
-        if protocol in set(frame.protocol):
+        if protocol in present:
             parts += _protocol_parts(frame, protocol)
     slips = [f"Table {note['table']}: {note['note']}" for note in paper_tables()["notes"]]
     parts += ["<h2>Notes on the paper's figures</h2>", _list(slips)]
@@ -495,9 +508,12 @@ def claim_table(
 ):
     """Return the comparisons that a claim of `CLAIMS` stands on, as far as the records allow, each
     with its answer"""
-    present = set(with_best(frame[frame.protocol == protocol])["model"])
-    pairs = [pair for pair in CLAIMS[claim] if present.issuperset(pair)]
-    rows = [compare(frame, *pair, protocol, datasets) for pair in pairs]
+    some = frame[frame.protocol == protocol]
+    present = set(with_best(some)["model"])
+    rows = []
+    for first, second in CLAIMS[claim]:
+        if first in present and second in present:
+            rows.append(compare(frame, first, second, protocol, datasets))
     answers = [answer(row) for row in rows]
     return pd.DataFrame(rows).assign(answer=answers)
 
@@ -506,11 +522,13 @@ def optimism(frame: pd.DataFrame) -> pd.Series:
     """Return, for each model, its mean accuracy under `paper` minus that under `nested`, on the
     folds that both have"""
     index = ["model", "dataset", "seed", "fold"]
-    wide = frame.pivot(index=index, columns="protocol", values="accuracy").dropna()
+    wide = frame.pivot(index=index, columns="protocol", values="accuracy")
+    wide = wide.dropna()
     gain = wide["paper"] - wide["nested"]
     by_dataset = gain.groupby(["model", "dataset"]).mean()
     mean = by_dataset.groupby("model").mean()
-    return mean.reindex([m for m in MODELS if m in mean])
+    models = [m for m in MODELS if m in mean]
+    return mean[models]
 
 # %% ../../nbs/paper/reports.ipynb #9d35d9ab
 def short_table(frame: pd.DataFrame) -> Table:
@@ -526,9 +544,11 @@ def short_table(frame: pd.DataFrame) -> Table:
     values["Mean"] = np.mean(list(values.values()), axis=0)
     rows = []
     bold = set()
-    for title, accuracies in values.items():
-        best = _best(accuracies[1:])
-        bold.update((len(rows), 2 + j) for j in best)
-        rows.append([title, *map(_figure, accuracies)])
-    header = ["", "SE, as published", *map(column_title, models)]
+    for i, (title, accuracies) in enumerate(values.items()):
+        for j in _best(accuracies[1:]):
+            bold.add((i, 2 + j))
+        figures = map(_figure, accuracies)
+        rows.append([title, *figures])
+    columns = map(column_title, models)
+    header = ["", "SE, as published", *columns]
     return Table("", header, rows, bold)

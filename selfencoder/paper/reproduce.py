@@ -53,7 +53,9 @@ def budget_of(protocol: str, evaluations: int | None = None, seed: int = 0) -> B
     if seed < 0:
         raise ValueError(f"--seed must be at least 0; got {seed}")
     seeds = tuple(seed + each for each in usual.seeds)
-    return replace(usual, evaluations=evaluations or usual.evaluations, seeds=seeds)
+    if evaluations is None:
+        evaluations = usual.evaluations
+    return replace(usual, evaluations=evaluations, seeds=seeds)
 
 # %% ../../nbs/paper/reproduce.ipynb #1a16a0aa
 def print_failed(records: list, *fields: str):
@@ -71,13 +73,16 @@ def print_tables(folder, records: list, cells: list, write: bool) -> bool:
     for protocol in sorted(protocols & set(frame["protocol"])):
         summary = means(frame, protocol)
         for number in NUMBERS:
-            print("\n" + paper_table(number, summary, protocol).text())
-        print("\n" + all_models_table(frame, protocol).text())
+            table = paper_table(number, summary, protocol)
+            print("\n" + table.text())
+        table = all_models_table(frame, protocol)
+        print("\n" + table.text())
     print_failed(failed, "dataset", "model", "protocol")
     notes = []
     if missing:
-        notes = [f"{len(missing)} of {len(cells)} cells are missing, {len(failed)} of them failed."]
-        print("\n" + notes[0])
+        note = f"{len(missing)} of {len(cells)} cells are missing, {len(failed)} of them failed."
+        print("\n" + note)
+        notes.append(note)
     if len(frame) and write:
         print(f"\nThe report: {write_report(folder, notes)}")
     return bool(failed)
@@ -86,11 +91,12 @@ def print_tables(folder, records: list, cells: list, write: bool) -> bool:
 def print_differences(stored: list, again: list) -> bool:
     "Print the cells that two runs have and that differ; returns whether there are any"
     differing = differing_cells(stored, again)
-    n_shared = len(finished(stored, Cell) & finished(again, Cell))
-    print(f"\n{n_shared} cells in both runs, {len(differing)} differ")
-    if len(differing):
-        print(differing.to_string(index=False))
-    return bool(len(differing))
+    shared = finished(stored, Cell) & finished(again, Cell)
+    print(f"\n{len(shared)} cells in both runs, {len(differing)} differ")
+    if differing.empty:
+        return False
+    print(differing.to_string(index=False))
+    return True
 
 # %% ../../nbs/paper/reproduce.ipynb #a9db372b
 def reproduce_tables(datasets, models, protocols, budget, folder, how, compare_with=None) -> int:
@@ -142,5 +148,7 @@ def reproduce_details(folder, how) -> int:
     "Compute what each detail of the reconstruction explains, and print it"
     records = run_details(folder, **how)
     published = as_details(read_records("results/published"))
-    print(detail_table(records + published).round(3).to_string())
-    return int(any("error" in record for record in records))
+    table = detail_table(records + published)
+    print(table.round(3).to_string())
+    has_failed = any("error" in record for record in records)
+    return int(has_failed)

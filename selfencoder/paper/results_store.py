@@ -125,12 +125,15 @@ def _parse(text, where, fields=()):
 def _check_same(folder, there, here):
     if not isinstance(there, dict):
         raise ValueError(f"{str(folder)!r} does not say how it was made: name another folder.")
-    other = [key for key in here if there.get(key) != here[key]]
-    if other:
-        was = ", ".join(f"{key} {there.get(key)}" for key in other)
-        now = ", ".join(f"{key} {here[key]}" for key in other)
+    was = []
+    now = []
+    for key, value in here.items():
+        if there.get(key) != value:
+            was.append(f"{key} {there.get(key)}")
+            now.append(f"{key} {value}")
+    if was:
         raise ValueError(
-            f"{str(folder)!r} was made with {was}, not with {now}: "
+            f"{str(folder)!r} was made with {', '.join(was)}, not with {', '.join(now)}: "
             "name another folder, or remove this one."
         )
 
@@ -175,9 +178,10 @@ class Store:
     def read(self, name: str, fields=()) -> dict:
         "Return the document `name`.json, which must have these fields"
         path = self.folder / f"{name}.json"
+        place = repr(str(path))
         if not path.exists():
-            raise FileNotFoundError(f"there is no {str(path)!r}: it has not been computed yet.")
-        return _parse(path.read_bytes(), repr(str(path)), fields)
+            raise FileNotFoundError(f"there is no {place}: it has not been computed yet.")
+        return _parse(path.read_bytes(), place, fields)
 
     def check_writable(self):
         "Raise now what `write` and `append` would raise after the work"
@@ -222,7 +226,8 @@ def attempt(compute: Callable, cell) -> dict:
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}, line {where.lineno}"
-        return {**cell._asdict(), "error": f"{type(error).__name__}: {error} ({place})"}
+        message = f"{type(error).__name__}: {error} ({place})"
+        return {**cell._asdict(), "error": message}
 
 # %% ../../nbs/paper/results_store.ipynb #6b935ac4
 def cell_of(record: dict, kind: type):

@@ -86,10 +86,12 @@ def indistinguishable(ranks, difference: float) -> list:
 # the critical difference above the models
 def _draw_ruler(ax, difference):
     arrow = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", (1, -0.8), (1 + difference, -0.8), arrowprops=arrow)
+    end = 1 + difference
+    ax.annotate("", (1, -0.8), (end, -0.8), arrowprops=arrow)
     middle = 1 + difference / 2
     text = f"critical difference {difference:.2f}"
-    ax.text(middle, -0.95, text, ha="center", va="bottom", fontsize="small")
+    style = {"ha": "center", "va": "bottom", "fontsize": "small"}
+    ax.text(middle, -0.95, text, **style)
 
 
 # one entry for each label, if there are labels, where it hides nothing
@@ -122,10 +124,12 @@ def plot_critical_difference(scores: pd.DataFrame, titles: dict | None = None, s
         ends = [first - 0.2, last + 0.2]
         ax.plot([right, right], ends, color="0.3", linewidth=2.5, solid_capstyle="butt")
         right += 0.025 * n
-    ax.set_xlim(0.5, max(right, 1.2 + difference))
+    end_of_ruler = 1.2 + difference
+    ax.set_xlim(0.5, max(right, end_of_ruler))
     ax.set_ylim(n - 0.5, -1.6)
     ax.set_xlabel("mean rank (1 is best)")
-    ax.set_yticks(range(n), [titles.get(model, model) for model in ranks.index])
+    names = [titles.get(model, model) for model in ranks.index]
+    ax.set_yticks(range(n), names)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     _draw_ruler(ax, difference)
