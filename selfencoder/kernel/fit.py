@@ -335,9 +335,9 @@ def unlabelled_many(
     features = maps[0]
     penalty = settings.alpha_or(1.0)
     model = FeatureRidge(features, rows, given.weights, penalty, sums[0])
-    chosen = Tried(0, features, model, [], np.zeros(0), np.nan, 1.0)
+    chosen = Tried(0, features, model, [], np.zeros(0), np.nan, 1.0, 1.0)
     local = Local(False, 32, settings.alpha_or(0.1), 1.0)
-    similarity = similarity_of([chosen], maps, rows)
+    similarity = similarity_of([chosen], rows)
     asked = roles.choosing[:SEARCHED]
     similarity = with_search(similarity, roles.landmarks, asked)
     base = Average([model], [1.0])
@@ -376,7 +376,7 @@ def choose_many(
     base = Average([each.model for each in chosen], [each.share for each in chosen])
     coefficients = [each.coefficients for each in chosen]
     # labels have no part in how neighbours are searched for: it serves the final model as well
-    similarity = similarity_of(chosen, maps, rows)
+    similarity = similarity_of(tried, rows)
     similarity = with_search(similarity, roles.landmarks, roles.choosing[:SEARCHED])
     of_seen = similarity.take(kept)
     corrections = try_local(validated, base, coefficients, of_seen, settings.alpha)

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['BANDWIDTHS', 'PENALTIES', 'FEWEST_ROWS', 'Roles', 'validation_rows', 'landmark_maps', 'weighted_columns',
-           'ValidatedRows', 'Tried', 'walk', 'try_ridges', 'rounded', 'similarity_of', 'Local', 'try_local', 'build']
+           'ValidatedRows', 'Tried', 'walk', 'try_ridges', 'shares_of', 'rounded', 'similarity_of', 'Local',
+           'try_local', 'build']
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #b2b6a37d
 import math
@@ -254,6 +255,8 @@ class Tried:
     votes: np.ndarray  # leave-one-out, of the validation rows
     loss: float
     share: float = 0.0
+    # of its kernel among all kernels, of which the similarity is the average
+    kernel_share: float = 0.0
 
     @property
     def record(self) -> dict:
@@ -314,10 +317,18 @@ def try_ridges(validated: ValidatedRows, maps: list, alpha) -> list:
         tried = walk(penalties, solve)
         best.append(min(tried, key=lambda each: each.loss))
         found += tried
-    shares = rounded(validated.stack([each.votes for each in best]))
-    for each, share in zip(best, shares / shares.sum()):
+    for each, share in zip(best, shares_of(best, validated)):
         each.share = float(share)
+    of_kernels = [each for each in best if each.features.kernel is not None]
+    for each, share in zip(of_kernels, shares_of(of_kernels, validated)):
+        each.kernel_share = float(share)
     return found
+
+
+def shares_of(tried: list, validated: ValidatedRows) -> np.ndarray:
+    "Return how much each model counts in the average of some; they sum to one"
+    shares = rounded(validated.stack([each.votes for each in tried]))
+    return shares / shares.sum()
 
 
 def rounded(shares: np.ndarray) -> np.ndarray:
@@ -327,26 +338,22 @@ def rounded(shares: np.ndarray) -> np.ndarray:
     return np.where(shares < LEAST_SHARE, 0.0, np.round(shares, 4))
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #759a5782
-def similarity_of(chosen: list, maps: list, rows: Rows) -> Similarity:
-    "Return the average of the kernels and leaves of the chosen base models, by their shares"
+def similarity_of(tried: list, rows: Rows) -> Similarity:
+    "Return the average of kernels and leaves, by their shares"
     leaves = None
     leaf_weight = 0.0
     kernels = []
     shares = []
     # neighbours are searched for by the first
-    for each in sorted(chosen, key=lambda each: -each.share):
-        if each.features.kernel is None:
+    for each in sorted(tried, key=lambda each: -each.kernel_share):
+        if each.kernel_share:
+            kernels.append(each.features.kernel)
+            shares.append(each.kernel_share)
+        elif each.features.kernel is None and each.share:
             leaves = each.features
             # only equal rows have the distance 0
             leaf_weight = min(each.share, 0.9)
-        else:
-            kernels.append(each.features.kernel)
-            shares.append(each.share)
-    if not kernels:
-        kernels = [maps[0].kernel]
-        shares = [1.0]
-    of_kernels = (1 - leaf_weight) / sum(shares)
-    weights = np.array(shares) * of_kernels
+    weights = np.array(shares) * (1 - leaf_weight)
     return Similarity(kernels, weights, rows, leaves, leaf_weight)
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #80bacfd5
