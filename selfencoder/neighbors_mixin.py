@@ -127,9 +127,7 @@ class NeighborsMixin:
         return index
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
-        """Return the neighbours of each row of `X` as a sparse matrix.
-
-        It has one column for each training row.
+        """Return neighbours of rows as a sparse matrix, with a column for each training row.
 
         Parameters
         ----------
@@ -170,11 +168,9 @@ class NeighborsMixin:
         indices : array of arrays
         """
         check_is_fitted(self)
-        k = self.geometry_.n_outputs
-        if X is None:
-            # a row is not a neighbour of itself
-            k -= 1
-        distance, index = self._neighbors(X, k)
+        # a row is not a neighbour of itself
+        itself = int(X is None)
+        distance, index = self._neighbors(X, self.geometry_.n_outputs - itself)
         distances, indices = within_radius(distance, index, radius, sort_results)
         if return_distance:
             return distances, indices

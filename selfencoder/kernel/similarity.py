@@ -183,7 +183,7 @@ def quickest_search(
     ranks = np.take_along_axis(rank, nearest_mark[neighbors], 1)
     n_probes = 1 + int(np.quantile(ranks, RECALL, method="higher"))
     # a scan is quicker than many lists, above all if distances are products
-    part = 6 if kernel.metric == "L1" else 20
+    part = 6 if kernel.metric == "L1" else 25
     if n_probes > len(marks) // part:
         return scan
     return Lists(kernel, rows, marks, nearest_mark, n_probes)

@@ -193,11 +193,12 @@ class Target:
 
     def losses(
         self,
-        votes: Tensor,  # (..., n, c)
-        weights: Tensor,  # (n,)
+        votes,  # (..., n, c)
+        weights,  # (n,)
     ) -> np.ndarray:  # (...)
         "Return the loss of predictions, averaged over the rows with these weights"
-        share = weights / weights.sum()
+        votes = torch.as_tensor(votes, device=self.Y.device)
+        share = torch.as_tensor(weights / weights.sum(), device=self.Y.device)
         if not self.counts:
             return square_loss(votes, self.Y, share).cpu().numpy()
         total = 0.0
