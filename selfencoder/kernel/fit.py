@@ -350,7 +350,7 @@ def unlabelled_many(
 
 # %% ../../nbs/kernel/11_fit.ipynb #998b54ee
 # of the loss
-LEAST_GAIN = 0.02
+LEAST_GAIN = 0.01
 
 
 def choose_many(
