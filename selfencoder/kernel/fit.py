@@ -349,10 +349,6 @@ def unlabelled_many(
     return Selected(smoother, similarity, [chosen.record, local.record])
 
 # %% ../../nbs/kernel/11_fit.ipynb #998b54ee
-# of the loss
-LEAST_GAIN = 0.01
-
-
 def choose_many(
     settings,
     given: Given,
@@ -385,10 +381,8 @@ def choose_many(
     # labels have no part in how neighbours are searched for: it serves the final model as well
     similarity = searched_similarity(tried, rows, roles)
     of_seen = similarity.take(kept)
-    corrections, uncorrected = try_local(validated, base, coefficients, of_seen, settings.alpha)
+    corrections = try_local(validated, base, coefficients, of_seen, settings.alpha)
     local = min(corrections, key=lambda each: each.loss)
-    if local.loss > (1 - LEAST_GAIN) * uncorrected:
-        local = replace(local, alone=False, share=0.0)
     for each in corrections:
         if each is not local:
             each.share = 0.0

@@ -382,9 +382,9 @@ def try_local(
     coefficients,  # of the base, for the target
     similarity,
     alpha,  # "auto" or the penalty
-) -> tuple[list, float]:
+) -> list:
     """Return every local correction, on the base models and on the mean of all rows, with its
-    best share; and the loss of the base models without one
+    best share
     """
     step = math.ceil(len(validated.asked) / LOCAL_VALIDATION_ROWS)
     validated = validated.every(step)
@@ -407,7 +407,7 @@ def try_local(
             _, share = rounded(shares).tolist()
             loss = validated.loss(without + share * change)
             found.append(Local(alone, *setting, share, loss))
-    return found, validated.loss(votes[0])
+    return found
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #960497e6
 def build(

@@ -217,7 +217,7 @@ def landmark_cost(n: int) -> dict:
     queries.sort(key=lambda run: run["wall"])
     query = queries[2]
     return {
-        "n": n,
+        "n": model.n_samples_fit_,
         "threads": 2,
         "cpu": fit["cpu"],
         "wall": fit["wall"],
