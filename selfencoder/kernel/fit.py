@@ -381,7 +381,8 @@ def choose_many(
     # labels have no part in how neighbours are searched for: it serves the final model as well
     similarity = searched_similarity(tried, rows, roles)
     of_seen = similarity.take(kept)
-    corrections = try_local(validated, base, coefficients, of_seen, settings.alpha)
+    n_columns = given.table.shape[1]
+    corrections = try_local(validated, base, coefficients, of_seen, settings.alpha, n_columns)
     local = min(corrections, key=lambda each: each.loss)
     for each in corrections:
         if each is not local:

@@ -348,7 +348,8 @@ def similarity_of(tried: list, rows: Rows) -> Similarity:
     return Similarity(kernels, weights, rows, leaves, leaf_weight)
 
 # %% ../../nbs/kernel/10_many_rows.ipynb #80bacfd5
-LOCAL_ROWS = (32, 64)
+# of other tables, and of wide ones
+LOCAL_ROWS = (32, 64), (64, 128)
 LOCAL_PENALTIES = (0.02, 0.05, 0.15, 0.5, 1.5)
 # at most so many validation rows choose
 LOCAL_VALIDATION_ROWS = 750
@@ -382,6 +383,7 @@ def try_local(
     coefficients,  # of the base, for the target
     similarity,
     alpha,  # "auto" or the penalty
+    n_columns: int,  # of the table
 ) -> list:
     """Return every local correction, on the base models and on the mean of all rows, with its
     best share
@@ -391,8 +393,7 @@ def try_local(
     mean = Mean(validated.rows, validated.weights)
     bases = [(base, coefficients), (mean, mean.coefficients(validated.T))]
     penalties = LOCAL_PENALTIES if alpha == "auto" else (float(alpha),)
-    is_wide = len(similarity.kernels[0].view.columns) >= WIDE
-    local_rows = [n_local << is_wide for n_local in LOCAL_ROWS]
+    local_rows = LOCAL_ROWS[n_columns >= WIDE]
     settings = list(product(local_rows, penalties))
     corrections = [
         LocalCorrection(base, similarity, validated.weights, *setting, 1.0) for setting in settings
