@@ -168,9 +168,8 @@ class NeighborsMixin:
         indices : array of arrays
         """
         check_is_fitted(self)
-        # a row is not a neighbour of itself
-        itself = int(X is None)
-        distance, index = self._neighbors(X, self.geometry_.n_outputs - itself)
+        others = self.geometry_.n_outputs - int(X is None)
+        distance, index = self._neighbors(X, others)
         distances, indices = within_radius(distance, index, radius, sort_results)
         if return_distance:
             return distances, indices
@@ -182,9 +181,8 @@ class NeighborsMixin:
         return radius_graph(distances, indices, self.n_samples_fit_, mode)
 
     def save(self, path):
-        """Write the fitted estimator to one skops file: numbers and plain text, no code.
-
-        The file holds what the model keeps of the training rows: it is as confidential as they are.
+        """Write the fitted estimator to one skops file: numbers and plain text, no code. It holds
+        what the model keeps of the training rows, and is as confidential as they are.
         """
         check_is_fitted(self)
         save_model(self, path)
