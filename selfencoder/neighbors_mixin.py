@@ -91,7 +91,6 @@ class NeighborsMixin:
     def _neighbors(self, X, n_neighbors=None, with_distance=True):
         "Return distances and indices of neighbours; of a training row, without the row itself"
         check_is_fitted(self)
-        # a training row finds itself too
         itself = int(X is None)
         if n_neighbors is None:
             n_neighbors = self.n_neighbors
