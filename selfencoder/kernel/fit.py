@@ -554,8 +554,12 @@ class Geometry:
             f"{k:,} neighbours of {len(Z):,} queries",
             "ask for fewer neighbours, or fewer queries at a time.",
         )
-        nearest = partial(self.similarity.nearest, k=k)
-        found = on_threads(nearest, self._rows(Z).blocks(QUERIES))
+        rows = self._rows(Z)
+
+        def nearest(some):
+            return self.similarity.nearest(rows.take(some), k)
+
+        found = on_threads(nearest, rows.blocks(QUERIES))
         return tuple(map(np.concatenate, zip(*found)))
 
     def novelty(self, Z) -> np.ndarray:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from .smoothers import BLOCK, Kernel, Rows, over_blocks
-from .solution import eigen
+from .smoothers import Kernel, Rows, over_blocks
+from .solution import eigen, exact_rows
 from ..runtime import one_thread
 from ..search import best_columns, top_columns
 
@@ -157,7 +157,7 @@ def nearest_marks(kernel: Kernel, rows: Rows, marks: Rows) -> np.ndarray:
     def nearest(block):
         return kernel.distances(block, marks).argmin(1)
 
-    return over_blocks(rows, nearest, BLOCK)
+    return over_blocks(rows, nearest)
 
 # %% ../../nbs/kernel/04_similarity.ipynb #cd7bc499
 # the share of the nearest rows that a search must find
@@ -182,8 +182,11 @@ def quickest_search(
     rank = by_distance.argsort(axis=1)
     ranks = np.take_along_axis(rank, nearest_mark[neighbors], 1)
     n_probes = 1 + int(np.quantile(ranks, RECALL, method="higher"))
-    # a scan is quicker than many lists, above all if distances are products
-    part = 6 if kernel.metric == "L1" else 25
+    # a scan is quicker than many lists, above all if many columns are compared by products
+    part = 6
+    seen = kernel.seen(asked)
+    if kernel.metric != "L1" and exact_rows(seen.double()).all():
+        part = max(part, seen.shape[1] // 25)
     if n_probes > len(marks) // part:
         return scan
     return Lists(kernel, rows, marks, nearest_mark, n_probes)

@@ -50,9 +50,12 @@ class Rows:
         return some
 
     def blocks(self, size: int) -> list:
-        "Return the rows in blocks of one size; no rows are one block"
+        """Return the slices of blocks of one size; no rows are one block.
+
+        They are taken when they are needed, so that nothing stays that a block knows.
+        """
         starts = range(0, max(len(self), 1), size)
-        return [self.take(slice(first, first + size)) for first in starts]
+        return [slice(first, first + size) for first in starts]
 
     def remember(self, key, compute) -> torch.Tensor:
         "Return what is known by a name, one entry for each row; compute it the first time"
@@ -149,15 +152,16 @@ class Kernel:
         return D.div_(-self.width).exp_()
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #9b3a664d
-# rows that are answered together; it does not depend on the number of threads
+# rows that are answered together, whatever the number of threads; in larger blocks memory that
+# threads free is not used again
 QUERIES = 512
 
 
 def over_blocks(rows: Rows, function, size: int = QUERIES) -> np.ndarray:
     "Return `function` of blocks of rows, one after the other, on as many threads as torch uses"
 
-    def answer(block):
-        return function(block).cpu()
+    def answer(some):
+        return function(rows.take(some)).cpu()
 
     found = on_threads(answer, rows.blocks(size))
     return torch.cat(found).numpy()
@@ -628,8 +632,8 @@ class FeatureRidge(Smoother):
     def outputs_of(self, features, constant=1.0):
         A = self.whiten(features, constant)
         products = []
-        for block in self.rows.blocks(BLOCK):
-            others = self.whiten(self.map(block))
+        for some in self.rows.blocks(BLOCK):
+            others = self.whiten(self.map(self.rows.take(some)))
             products.append(A @ others.T)
         found = torch.cat(products, dim=1) + constant / self.total
         return found * torch.from_numpy(self.weights)
@@ -777,7 +781,7 @@ class LocalCorrection(Smoother):
         if not self.share:
             return [coefficients, None]
         predict = partial(self.base.predict, coefficients=coefficients)
-        predicted = over_blocks(self.similarity.rows, predict, BLOCK)
+        predicted = over_blocks(self.similarity.rows, predict)
         return [coefficients, T - predicted]
 
     def predict(self, rows, coefficients):
