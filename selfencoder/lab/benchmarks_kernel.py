@@ -141,7 +141,7 @@ def compare_asking():
     of_forest = turns["forest of 300, predict"]["cpu"]
     for name, turn in turns.items():
         cpu = turn["cpu"]
-        case = {"n": n, "queries": n, "asked": name, "cpu": cpu}
+        case = {"n": model.n_samples_fit_, "queries": n, "asked": name, "cpu": cpu}
         yield case | {"times the forest": cpu / of_forest}
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #d50409f5
