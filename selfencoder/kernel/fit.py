@@ -320,7 +320,7 @@ def feature_maps(
     return maps, next(iter(column_weights.values()), None)
 
 # %% ../../nbs/kernel/11_fit.ipynb #bfc1a322
-# so many
+# validation rows whose neighbours a search must find
 SEARCHED = 64
 
 
@@ -559,7 +559,7 @@ class Geometry:
         def nearest(some):
             return self.similarity.nearest(rows.take(some), k)
 
-        found = on_threads(nearest, rows.blocks(QUERIES))
+        found = on_threads(nearest, rows.slices(QUERIES))
         return tuple(map(np.concatenate, zip(*found)))
 
     def novelty(self, Z) -> np.ndarray:

@@ -49,10 +49,10 @@ class Rows:
         some.whole = self, index
         return some
 
-    def blocks(self, size: int) -> list:
-        """Return the slices of blocks of one size; no rows are one block.
+    def slices(self, size: int) -> list:
+        """Return slices of one size that cover the rows; without rows one slice.
 
-        They are taken when they are needed, so that nothing stays that a block knows.
+        Their rows are taken when they are needed, so that nothing stays that a block knows.
         """
         starts = range(0, max(len(self), 1), size)
         return [slice(first, first + size) for first in starts]
@@ -163,7 +163,7 @@ def over_blocks(rows: Rows, function, size: int = QUERIES) -> np.ndarray:
     def answer(some):
         return function(rows.take(some)).cpu()
 
-    found = on_threads(answer, rows.blocks(size))
+    found = on_threads(answer, rows.slices(size))
     return torch.cat(found).numpy()
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #7b4b4609
@@ -632,7 +632,7 @@ class FeatureRidge(Smoother):
     def outputs_of(self, features, constant=1.0):
         A = self.whiten(features, constant)
         products = []
-        for some in self.rows.blocks(BLOCK):
+        for some in self.rows.slices(BLOCK):
             others = self.whiten(self.map(self.rows.take(some)))
             products.append(A @ others.T)
         found = torch.cat(products, dim=1) + constant / self.total
