@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 import torch
 
 from ..arithmetic import check_coordinates
-from .blocks import Blocks, FitPlan, select_rows, sum_table
+from .blocks import Blocks, FitPlan, all_coordinates, select_rows
 from .coordinates import KernelCoordinates, kernel_names
 from .leaves import Leaves, grow_trees
 from selfencoder.kernel.many_rows import (
@@ -457,8 +457,9 @@ def fit_many(settings: FitSettings, given: Given, n_landmarks: int) -> tuple:
             Y = given.target.array
             select = select_many
         passed = partial(done, "pass")
-        Z, sums = sum_table(blocks, coordinates, maps, Y, given.weights, dtype, passed)
-        found = select(settings, given, maps, Rows(Z), sums, roles)
+        rows = Rows(all_coordinates(blocks, coordinates, dtype))
+        sums = sum_rows(rows, maps, given.weights, Y, passed)
+        found = select(settings, given, maps, rows, sums, roles)
     found.column_weights = column_weights
     return coordinates, found
 

@@ -539,18 +539,27 @@ def sum_rows(
     maps: list,  # of features
     weights: np.ndarray,  # (n,)
     Y: np.ndarray,  # (n, targets)
+    done=lambda share: None,  # is told which share of the rows was added
 ) -> list:  # `Sums` for each feature map
-    "Return the sums of some rows for each feature map, block by block"
+    "Return the sums of some rows for each feature map; each thread makes those of a block"
+
+    def block_sums(here):
+        v = torch.from_numpy(weights[here])
+        targets = torch.from_numpy(Y[here])
+        block = rows.take(here)
+        return [features.sums(block, v, targets) for features in maps]
+
     totals = None
-    # so that the number of threads does not show in the bits
-    with threadpool_limits(1, "blas"):
-        for first in range(0, len(rows), BLOCK):
-            here = slice(first, first + BLOCK)
-            v = torch.from_numpy(weights[here])
-            targets = torch.from_numpy(Y[here])
-            block = rows.take(here)
-            found = [features.sums(block, v, targets) for features in maps]
-            totals = found if totals is None else list(map(add, totals, found))
+    blocks = rows.slices(BLOCK)
+    # sums are large: no more at a time than there are threads
+    threads = torch.get_num_threads()
+    for first in range(0, len(blocks), threads):
+        # so that the number of threads does not show in the bits
+        with threadpool_limits(1, "blas"):
+            found = on_threads(block_sums, blocks[first : first + threads])
+        for sums in found:
+            totals = sums if totals is None else list(map(add, totals, sums))
+        done(len(found) / len(blocks))
     return totals
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #3db18095
