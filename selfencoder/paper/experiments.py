@@ -251,8 +251,6 @@ def train_together(jobs: list, points: list, result: np.ndarray, budget: Budget)
             loss=budget.loss,
             learning_rate_decay=PAPER.learning_rate_decay,
             max_iter=budget.epochs,
-            tol=0.0,
-            n_iter_no_change=budget.epochs + 1,
             look_every=budget.epochs,
             callback=look,
             callback_every=budget.look_every,
