@@ -752,9 +752,10 @@ class KernelSelfEncoderClassifier(ClassifierMixin, KernelPredictor):
 
     def score(self, X, y, sample_weight=None):
         "Return the accuracy; `X=None`: that of leave-one-out. Of several targets all must be right"
+        predicted = self.predict(X)
         several = self._model.target.several
         observed = np.asarray(y) if several else column_or_1d(y)
-        right = self.predict(X) == observed
+        right = predicted == observed
         if right.ndim == 2:
             right = right.all(axis=1)
         return float(np.average(right, weights=sample_weight))

@@ -233,11 +233,10 @@ def start_neighbors(network, Z, generator=None, scale=1.0) -> SelfEncoderNetwork
 def log1mexp(x: torch.Tensor) -> torch.Tensor:
     "Return log(1 - exp(x)) without cancellation, for x of at most 0"
     half = -math.log(2)
-    # each formula is kept within its own half: neither gives the gradient of the other a NaN
+    # at 0 its slope would be infinite, and make that of the other formula a NaN
     low = x.clamp(max=half)
-    high = x.clamp(min=half)
     of_low = torch.log1p(-torch.exp(low))
-    of_high = torch.log(-torch.expm1(high))
+    of_high = torch.log(-torch.expm1(x))
     return torch.where(x > half, of_high, of_low)
 
 # %% ../../nbs/paper/01_network.ipynb #7f821bf9
