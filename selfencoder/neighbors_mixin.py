@@ -14,7 +14,6 @@ from .files import load_model, save_model
 from selfencoder.search import (
     check_n_neighbors,
     neighbor_graph,
-    radius_graph,
     symmetric_graph,
     within_radius,
     without_self,
@@ -177,7 +176,7 @@ class NeighborsMixin:
     def radius_neighbors_graph(self, X=None, radius=1.0, mode="connectivity", sort_results=False):
         "Return what `radius_neighbors` finds as a CSR matrix of ones or distances"
         distances, indices = self.radius_neighbors(X, radius, sort_results=sort_results)
-        return radius_graph(distances, indices, self.n_samples_fit_, mode)
+        return neighbor_graph(distances, indices, self.n_samples_fit_, mode)
 
     def save(self, path):
         """Write the fitted estimator to one skops file: numbers and plain text, no code. It holds

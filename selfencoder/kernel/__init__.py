@@ -1,0 +1,1 @@
+"""The kernel self-encoder: coordinates, smoothers, similarity, target, fit, estimators."""

@@ -301,8 +301,8 @@ def compare_doubts():
                 yield {"table": name, "wrong": share, **line, "cleanlab": cleanlab_version}
 
 # %% ../../nbs/lab/benchmarks_kernel.ipynb #829c4eba
-# the quantile of split conformal prediction
 def _quantile(scores, coverage):
+    "Return the quantile of split conformal prediction"
     n = len(scores)
     place = int(np.ceil(coverage * (n + 1)))
     if place > n:

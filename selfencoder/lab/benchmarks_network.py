@@ -155,8 +155,8 @@ def gaussian_rows(n, d):
     return torch.randn(n, d, generator=torch.Generator().manual_seed(0))
 
 
-# one case: how many times longer the others take than `reference`
 def _case(turns, reference, **setting):
+    "Return one case: how many times longer the others take than `reference`"
     base = turns[reference]["cpu"]
     ratios = {name: turn["cpu"] / base for name, turn in turns.items() if name != reference}
     return {**setting, "turns": turns, "ratios": ratios}
@@ -196,8 +196,8 @@ def objective(network, Z, alpha):
     return (loss + penalty).item() / len(Z)
 
 
-# what `solver` reaches from the zero start
 def _solve(solver, Z, alpha, **options):
+    "Return the objective that `solver` reaches from the zero start"
     n, d = Z.shape
     network = SelfEncoderNetwork(d, n, output_activation="sigmoid")
     start_zero(network)

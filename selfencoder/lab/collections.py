@@ -159,8 +159,8 @@ def load_table(name: str, cache=CACHE) -> tuple[pd.DataFrame, np.ndarray]:
     return X.apply(numbers_or_categories), y
 
 # %% ../../nbs/lab/collections.ipynb #975b27ff
-# of a file with commas, as text, without its head and empty lines
 def _rows(content):
+    "Return the rows of a file with commas, as text, without its head and empty lines"
     lines = content.decode().splitlines()
     kept = [line for line in lines if line.strip() and line[0] not in '@"|']
     text = io.StringIO("\n".join(kept))

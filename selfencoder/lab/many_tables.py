@@ -88,8 +88,8 @@ def of_kind(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
     return frame[frame["table"].map(target_kind) == kind]
 
 
-# values of a measure such that more is better
 def _gains(values, measure):
+    "Return values of a measure such that more is better"
     _, more_is_better = MEASURES[measure]
     if more_is_better:
         return values
@@ -225,8 +225,8 @@ def collection_table(frame: pd.DataFrame) -> Table:
     return Table("", list(shown), shown.to_numpy().tolist(), bold)
 
 # %% ../../nbs/lab/many_tables.ipynb #515ba303
-# the colour of a model in all figures
 def _colour(model):
+    "Return the colour of a model in all figures"
     colours = {"ours": 3, "baseline": 0, "extra": 2}
     family = PEERS[model].family
     return "0.6" if family == "control" else OKABE_ITO[colours[family]]

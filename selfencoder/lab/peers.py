@@ -162,8 +162,8 @@ def _lightgbm(name, X):
     return getattr(lightgbm, name)(n_jobs=1, random_state=0, verbose=-1)
 
 
-# missing categories as a level of their own: CatBoost refuses them
 def _missing_as_level(X):
+    "Return the table with missing categories as a level of their own: CatBoost refuses them"
     categories = X.select_dtypes("category").astype(object).fillna("missing")
     return X.assign(**categories)
 
@@ -177,8 +177,8 @@ def _catboost(name, X):
     return make_pipeline(FunctionTransformer(_missing_as_level), model)
 
 
-# pytabkit averages its own five folds, takes categories, and refuses numbers that are missing
 def _pytabkit(name, X):
+    "Make a model that averages its own five folds, takes categories, and refuses missing numbers"
     import pytabkit
 
     selector = make_column_selector(dtype_exclude="category")

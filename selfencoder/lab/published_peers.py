@@ -39,8 +39,9 @@ from ..paper.statistics import rank_models, tally
 FILE_SHA256 = "4240af7f166993eef0ca9932382f69c7bc1707342fa213fba2ba7edd366a7b8a"
 
 
-# in the place of numpy's types
 class _Type:
+    "What stands in the place of numpy's types"
+
     def __init__(self, *_):
         pass
 
@@ -48,8 +49,8 @@ class _Type:
         pass
 
 
-# in the place of numpy's scalars, which are positions of columns here
 def _position(_, content):
+    "Return what stands in the place of numpy's scalars, which are positions of columns here"
     return int.from_bytes(content, "little", signed=True)
 
 

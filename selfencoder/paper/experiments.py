@@ -399,8 +399,8 @@ class Search:
         self.trials.refresh()
 
 # %% ../../nbs/paper/09_experiments.ipynb #222c7ab9
-# batches of settings, each with the function that wants their losses
 def _rounds(model, budget, seed):
+    "Yield batches of settings, each with the function that wants their losses"
     if not isinstance(model.space, dict):
         yield model.space or [{}], lambda losses: None
         return

@@ -111,8 +111,8 @@ def table_figures(summary: pd.DataFrame) -> pd.Series:
     return pd.Series(found)
 
 # %% ../../nbs/paper/first_look.ipynb #4358d891
-# means and standard errors of a column on the tables
 def _column(summary, column):
+    "Return the means and the standard errors of a column on the tables"
     figures = [our_figure(summary, dataset, column)[:2] for dataset in paper_tables()["titles"]]
     return np.array(figures).T
 

@@ -82,8 +82,8 @@ def mean_differences(cells: pd.DataFrame, protocols: list) -> pd.DataFrame:
     )
 
 # %% ../../nbs/paper/10_published_figures.ipynb #f2ec7088
-# the accuracies of the trials of each fold, in order
 def _trials(records, dataset, model):
+    "Return the accuracies of the trials of each fold, in order"
     found = []
     for record in records:
         if (record["dataset"], record["model"]) == (dataset, model) and "trials" in record:
@@ -204,8 +204,8 @@ class DetailCell(NamedTuple):
     fold: int
 
 
-# the cell whose model, folds, selection and seed it has
 def _as_cell(cell: DetailCell) -> Cell:
+    "Return the cell whose model, folds, selection and seed it has"
     protocol = "published"
     if cell.variant == "validation rows":
         protocol = "nested"
@@ -241,8 +241,8 @@ def detail_work(cell: DetailCell) -> float:
     return work(_as_cell(cell), VARIANTS.get(cell.variant, replace(PUBLISHED, evaluations=1)))
 
 
-# whether a variant changes anything; `published` itself is in its own run
 def _matters(dataset, model, variant):
+    "Return whether a variant changes anything; `published` itself is in its own run"
     if model == "mlp":
         return True
     if variant.endswith(("activation", "tanh")):
@@ -300,9 +300,8 @@ def as_details(records: list) -> list:
     ]
 
 # %% ../../nbs/paper/10_published_figures.ipynb #ef887bb8
-# the accuracies of one model: a row for each variant, a column for each table; None if it has no
-# table, or nothing to compare
 def _rows_of(model, found, variants):
+    "Return the accuracies of a model, a row for each variant; None if there is nothing to compare"
     complete = found.dropna(axis=1, how="all").dropna().groupby("dataset")
     sizes = complete.size()
     sizes = sizes[sizes > 1]

@@ -96,8 +96,8 @@ def our_figure(summary: pd.DataFrame, dataset: str, column: str) -> tuple:
     return mean, sd, best.get("mark", "")
 
 # %% ../../nbs/paper/reports.ipynb #10deefbf
-# without a line break in "0.95 ± 0.01"
 def _escaped(text):
+    "Return text for HTML, without a line break in '0.95 ± 0.01'"
     return html.escape(text).replace(" ± ", "&nbsp;±&nbsp;")
 
 
@@ -158,14 +158,14 @@ class Table:
 NUMBERS = ["2a", "2b", "2c", "3"]
 
 
-# the places (keys or positions) of the best values, those included that look the same
 def _best(values, how_many=1):
+    "Return the places, keys or positions, of the best values and of those that look the same"
     shown = pd.Series(values).map(lambda value: round(value, 3))
     return shown.dropna().nlargest(how_many, keep="all").index
 
 
-# a mean, with its standard deviation if there is one and its mark, as text
 def _figure(mean, sd=np.nan, mark=""):
+    "Return a mean as text, with its standard deviation if there is one, and its mark"
     if np.isnan(mean):
         return "-"
     if np.isnan(sd):
@@ -281,8 +281,8 @@ FAMILIES = {
 }
 
 
-# how the family of a model is drawn
 def _style(model):
+    "Return how the family of a model is drawn"
     label, color, marker = FAMILIES[MODELS[model].family]
     return {"label": label, "color": color, "marker": marker}
 
@@ -348,8 +348,8 @@ def missing_cells(records: list, cells: list) -> tuple[list, list]:
     return missing, [record for record in records if "error" in record]
 
 
-# an `img` element with the picture inside
 def _as_image(ax, alt):
+    "Return an `img` element with the picture inside"
     buffer = io.BytesIO()
     ax.figure.savefig(buffer, format="png", dpi=110)
     plt.close(ax.figure)
@@ -386,8 +386,8 @@ def _list(texts):
     return f"<ul>{items}</ul>"
 
 
-# the tables and figures of one protocol
 def _protocol_parts(frame, protocol):
+    "Return the tables and figures of one protocol"
     summary = means(frame, protocol)
     parts = [f"<h2>Protocol {protocol}: {PROTOCOLS[protocol]}</h2>"]
     for number in NUMBERS:

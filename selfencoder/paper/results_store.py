@@ -80,8 +80,8 @@ def _explained(folder):
         ) from None
 
 
-# wait for other writers, or, if `alone`, for readers too; held until the file is closed
 def _lock(file, alone):
+    "Wait for other writers, or, if `alone`, for readers too; held until the file is closed"
     if fcntl is None:
         return
     # a file system may have no locks
@@ -89,8 +89,8 @@ def _lock(file, alone):
         fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
 
 
-# arrays and scalars of numpy are written as numbers
 def _as_json(value, **options):
+    "Return a line of JSON; arrays and scalars of numpy are written as numbers"
     return json.dumps(value, default=lambda array: array.tolist(), **options).encode() + b"\n"
 
 # %% ../../nbs/paper/results_store.ipynb #6479295c

@@ -83,8 +83,8 @@ def indistinguishable(ranks, difference: float) -> list:
     return runs
 
 # %% ../../nbs/paper/statistics.ipynb #cd07dc71
-# the critical difference above the models
 def _draw_ruler(ax, difference):
+    "Draw the critical difference above the models"
     arrow = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "shrinkA": 0, "shrinkB": 0}
     end = 1 + difference
     ax.annotate("", (1, -0.8), (end, -0.8), arrowprops=arrow)
@@ -94,8 +94,8 @@ def _draw_ruler(ax, difference):
     ax.text(middle, -0.95, text, **style)
 
 
-# one entry for each label, if there are labels, where it hides nothing
 def _draw_legend(ax):
+    "Draw one entry for each label, if there are labels, where it hides nothing"
     lines, texts = ax.get_legend_handles_labels()
     shown = dict(zip(texts, lines))
     if shown:
