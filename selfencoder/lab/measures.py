@@ -85,11 +85,9 @@ def interval_measures(observed, interval, scale: float) -> dict:
 
 # %% ../../nbs/lab/measures.ipynb #ab5fb3ac
 def _intervals(model, X, observed, scale):
-    try:
-        interval = model.predict_interval(X, 0.9)
-    except (AttributeError, ValueError):
-        # the model has none, or not for so many rows
+    if not hasattr(model, "predict_interval"):
         return {}
+    interval = model.predict_interval(X, 0.9)
     return interval_measures(observed, interval, scale)
 
 
