@@ -130,12 +130,17 @@ def printed(output: str) -> str:
 
 
 def signatures(markdown: str) -> str:
-    "Return an API block without links in its signature, where they would show as they were typed"
+    "Return an API block whose signature has no links, which would show as they were typed"
 
     def without_links(block):
         return re.sub(r"\[`([^`]+)`\]\([^)]*\)", r"\1", block[0])
 
+    def whole_sentence(start):
+        return f"*{start[1]} {' '.join(start[2].split())}*\n"
+
     plain = re.sub(r"^```python\n.*?^```", without_links, markdown, flags=re.S | re.M)
+    # show_doc emphasises the first line, also of a sentence that takes two
+    plain = re.sub(r"^\*(.+)\*\n((?:[\w`$].*\n?)+)", whole_sentence, plain, flags=re.M)
     return plain.replace(str(Path.home()), "~")
 
 
