@@ -99,7 +99,8 @@ class KernelSelfEncoder(
         How distances become similarities. "auto": without a target Laplace; with one all three,
         weighted by leave-one-out. (`invariance="affine"` has no Laplace kernel: "exponential"
         without a target, and two with one.) With landmarks and a target: Laplace and Gaussian,
-        weighted by leave-one-out; without a target the first one.
+        weighted by leave-one-out, from 100 columns on Gaussian alone; without a target the first
+        one.
     bandwidth : "auto" or float, default="auto"
         Width of the kernel, in multiples of the median distance between two training rows. "auto":
         without a target 0.5; with one 1 and 16 for Laplace, 8 for exponential, 4 for Gaussian; on
