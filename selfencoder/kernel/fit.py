@@ -566,7 +566,8 @@ class Geometry:
     def novelty(self, Z) -> np.ndarray:
         "Return how little the training rows explain each row: near 0 at the data, 1 far from it"
         found = over_blocks(self._rows(Z), self.smoother.novelty)
-        return np.minimum(found, 1.0)
+        # rounding may have gone beyond
+        return np.clip(found, 0.0, 1.0)
 
     @property
     def embedding(self) -> Embedding:

@@ -720,7 +720,7 @@ def local_weights(
     weights: torch.Tensor,  # (queries, M) of the neighbours
     penalty: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    "Return weights of the neighbours, which sum to one, and the novelty of each query, from 0 to 1"
+    "Return weights of the neighbours, which sum to one, and the novelty of each query"
     K.diagonal(dim1=1, dim2=2).add_(penalty / weights)
     right = torch.stack([k, torch.ones_like(k)], 2)
     factor = torch.linalg.cholesky(K)
@@ -732,9 +732,8 @@ def local_weights(
     explained = (k * alpha).sum(1)
     left = 1 - explained + missing.square() / total - paid
     far = 1 + 1 / total - paid
-    novelty = (left / far).clamp(0, 1)
     nu = missing / total
-    return alpha + nu[:, None] * beta, novelty
+    return alpha + nu[:, None] * beta, left / far
 
 # %% ../../nbs/kernel/03_smoothers.ipynb #e38a6c75
 class LocalCorrection(Smoother):
