@@ -415,14 +415,14 @@ def new_rows(model, table: pd.DataFrame, new) -> pd.DataFrame:
     return new[names]
 
 # %% ../nbs/tools/explorer.ipynb #b1838cdd
-def names_of_new(new: pd.DataFrame, new_ids, id_name) -> list:
+def names_of_new(new: pd.DataFrame, new_ids, id_name):
     "Return what new rows are called: ids, or labels of the index"
     if new_ids is not None:
         # raises if their number is not that of the new rows
-        return list(pd.Series(list(new_ids), new.index))
+        return pd.Series(list(new_ids), new.index)
     if id_name is None and pd.api.types.is_integer_dtype(new.index):
         return [f"new row {label}" for label in new.index]
-    return list(new.index)
+    return new.index
 
 
 def unique_texts(ids: list) -> list:

@@ -370,7 +370,7 @@ def text_reader(column: pd.Series, name):
 def describe_columns(X, categorical_features="from_dtype") -> pd.DataFrame:
     "Show how each column of a table is compared, with two of its values"
     table = pd.DataFrame(read_table(X, None))
-    names = list(table.columns)
+    names = table.columns
     columns = TextColumns.fit(table, names, categorical_features)
     read = columns.read(table)
     is_category = categorical_mask(read, categorical_features, names)

@@ -139,13 +139,11 @@ class SelfEncoderNetwork(nn.Module):
         return state
 
     def __setstate__(self, state):
-        settings = dict(state)
-        arrays = settings.pop("arrays")
-        requires_grad = settings.pop("requires_grad")
-        settings["dtype"] = getattr(torch, settings["dtype"])
-        self.__init__(**settings)
-        self.load_state_dict({name: torch.tensor(array) for name, array in arrays.items()})
-        self.requires_grad_(requires_grad)
+        settings = {name: state[name] for name in SETTINGS}
+        self.__init__(**settings, dtype=getattr(torch, state["dtype"]))
+        tensors = {name: torch.tensor(array) for name, array in state["arrays"].items()}
+        self.load_state_dict(tensors)
+        self.requires_grad_(state["requires_grad"])
 
 # %% ../../nbs/paper/01_network.ipynb #50131fb5
 def reparametrize(network: SelfEncoderNetwork, M, v=None) -> SelfEncoderNetwork:
