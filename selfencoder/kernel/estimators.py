@@ -303,7 +303,7 @@ class KernelSelfEncoder(
     def _settings(self):
         "Return the parameters that matter to a fit"
         random_state = check_random_state(self.random_state)
-        seed = int(random_state.randint(2**31 - 1))
+        seed = int(random_state.randint(2**31))
         known = FitSettings.__annotations__
         options = {name: value for name, value in vars(self).items() if name in known}
         return FitSettings(seed=seed, **options)

@@ -258,7 +258,7 @@ class SelfEncoder(NeighborsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def _fit_table(self, X, stratify=None):
         random_state = check_random_state(self.random_state)
-        seed = int(random_state.randint(2**31 - 1))
+        seed = int(random_state.randint(2**31))
         coordinates = TableCoordinates(self.invariance, self.categorical_features)
         Z = coordinates.fit_transform_table(read_table(X, self))
         check_coordinates(Z)
