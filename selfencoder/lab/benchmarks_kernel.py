@@ -411,8 +411,7 @@ def compare_intervals():
 
         def draw(seed):
             order = np.random.default_rng(seed).permutation(len(y))
-            half = min(len(y) // 2, 500)
-            train, test = np.split(order, [half])
+            train, test = np.split(order, [len(y) // 2])
             A, b = X.iloc[train].reset_index(drop=True), y[train]
             Q, observed = X.iloc[test], y[test]
             model = KernelSelfEncoderRegressor(random_state=seed)
