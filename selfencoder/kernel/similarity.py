@@ -178,8 +178,8 @@ def quickest_search(
     _, neighbors = scan.nearest(asked, 64, 64)
     nearest_mark = nearest_marks(kernel, rows, marks)
     to_marks = kernel.distances(asked, marks).numpy()
-    by_distance = to_marks.argsort(axis=1, kind="stable")
-    rank = by_distance.argsort(axis=1)
+    by_distance = to_marks.argsort(kind="stable")
+    rank = by_distance.argsort()
     ranks = np.take_along_axis(rank, nearest_mark[neighbors], 1)
     n_probes = 1 + int(np.quantile(ranks, RECALL, method="higher"))
     # a scan is quicker than many lists, above all if many columns are compared by products
