@@ -128,7 +128,8 @@ def symmetric_graph(distance: np.ndarray, index: np.ndarray) -> sparse.csr_matri
     rows = np.arange(n + 1)
     starts = np.searchsorted(longest["from"], rows)
     entries = (longest["length"], longest["to"], starts)
-    return sparse.csr_matrix(entries, (n, n))
+    # pandas' arrays are read-only, and methods of a matrix sort them
+    return sparse.csr_matrix(entries, (n, n), copy=True)
 
 # %% ../nbs/base/search.ipynb #b19aabc9
 # queries and outputs per product: 64 x 16384 logits are 4 MB, which stay in the cache
